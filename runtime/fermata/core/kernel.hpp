@@ -57,6 +57,13 @@ struct Kernel {
       wait_log->note(act, object, place, detail);
     }
   }
+
+  void log_lease(backend::WaitAct act, const backend::PoolResource& resource,
+                 const SourcePlace* place) {
+    if (wait_log != nullptr) [[unlikely]] {
+      wait_log->note_lease(act, resource, place);
+    }
+  }
 };
 
 }  // namespace detail

@@ -82,15 +82,23 @@ class WaitSubject {
 };
 
 enum class WaitAct : std::uint8_t {
-  Took,      // permits or a lease; detail: how many
-  Gave,      // the same
-  Notified,  // waiters were to be woken; detail: the id of the first who is, 0 for nobody
-  Sent,      // a value, or tried to
-  Received,  // the same
-  Arrived,   // at a barrier
-  Dropped,   // the last one who could have completed it
-  Refused,   // tried in vain, without a wait or after one; detail: the id of who had it, or 0
-  Used,      // an end of a connection
+  Took,       // permits or a lease; detail: how many
+  Gave,       // the same
+  Discarded,  // a lease whose resource is broken; detail: 1
+  Notified,   // waiters were to be woken; detail: the id of the first who is, 0 for nobody
+  Sent,       // a value, or tried to
+  Received,   // the same
+  Arrived,    // at a barrier
+  Dropped,    // the last one who could have completed it
+  Refused,    // tried in vain, without a wait or after one; detail: the id of who had it, or 0
+  Used,       // an end of a connection
+};
+
+/// A resource of a pool, for people.
+struct PoolResource {
+  const Event& pool;
+  std::string_view pool_name;  // Empty: the pool has none.
+  std::uint64_t number = 0;    // From 1 on, in the order in which the pool made them.
 };
 
 class WaitLog {
@@ -99,6 +107,8 @@ class WaitLog {
   /// suspend, throws nothing.
   virtual void note(WaitAct act, const Event& object, const SourcePlace* place,
                     std::uint64_t detail) = 0;
+  /// The current coroutine Took, Gave or Discarded a resource; as note() otherwise.
+  virtual void note_lease(WaitAct act, const PoolResource& resource, const SourcePlace* place) = 0;
 
  protected:
   ~WaitLog() = default;

@@ -85,7 +85,7 @@ PoolSlot& PoolCore::acquire_slow_path(const WaitOptions& options, const SourcePl
   }
   PoolSlot* const slot = use_place(probe);
   if (slot == nullptr) throw about(PoolError(is_closed() ? kPoolIsClosed : kNothingMade));
-  log_lease(backend::WaitAct::Took, &place);
+  log_lease(backend::WaitAct::Took, *slot, &place);
   return *slot;
 }
 
@@ -96,12 +96,12 @@ PoolSlot* PoolCore::try_acquire() {
   if (!probation) return nullptr;
   Probe probe(*this, *probation);
   if (free_places() <= 0) {
-    log_lease(backend::WaitAct::Refused, nullptr);
+    runtime().kernel().log_wait(backend::WaitAct::Refused, *this, nullptr, 1);
     return nullptr;
   }
   ++active_;
   PoolSlot* const slot = use_place(probe);
-  if (slot != nullptr) log_lease(backend::WaitAct::Took, nullptr);
+  if (slot != nullptr) log_lease(backend::WaitAct::Took, *slot, nullptr);
   return slot;
 }
 
@@ -155,6 +155,7 @@ PoolSlot* PoolCore::create(std::uint64_t probation) {
   const std::exception_ptr error = error_of([&] { made = make(); });
   if (made != nullptr) {
     FERMATA_ASSERT(made->state_ == PoolSlot::State::Busy);
+    made->number_ = ++made_;
     all_.push_back(*made);
     return made.release();
   }
@@ -175,7 +176,7 @@ PoolCore::Verdict PoolCore::consult(Hook hook, PoolSlot& slot) {
 }
 
 void PoolCore::discard(PoolSlot& slot, std::exception_ptr error) {
-  log_lease(backend::WaitAct::Gave, nullptr);
+  log_lease(backend::WaitAct::Discarded, slot, nullptr);
   const Verdict broken{.accepted = false, .error = std::move(error)};
   give_back_slow_path(slot, &broken);
 }
@@ -252,7 +253,7 @@ PoolSlot& PoolCore::detached(const void* resource) const {
 void PoolCore::drop(PoolSlot& slot) noexcept {
   const bool may_suspend = has(Hook::BeforeRelease) || (is_closed() && has(Hook::Destructor));
   if (!may_suspend) return give_back(slot);
-  log_lease(backend::WaitAct::Gave, nullptr);
+  log_lease(backend::WaitAct::Gave, slot, nullptr);
   slot.state_ = PoolSlot::State::Busy;
   end_in_background(&slot);
 }

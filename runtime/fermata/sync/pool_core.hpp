@@ -61,6 +61,7 @@ class PoolSlot {
 
   Link<PoolSlot> all_link_;
   Link<PoolSlot> line_link_;     // Idle, or about to be destroyed by close.
+  std::uint64_t number_ = 0;     // Of all that the pool has made: the first has 1.
   std::uint64_t turn_ = 0;       // When it became idle: the order of the ring.
   std::uint64_t probation_ = 0;  // Of which recovery its lease is a probe; 0: of none.
   State state_ = State::Busy;
@@ -88,8 +89,9 @@ class PoolCore : public Event, public Circuit {
     const bool plain = detours_ == 0 && !options.timeout && options.token == nullptr;
     if (plain && free_places() > 0 && !idle_.empty()) [[likely]] {
       ++active_;
-      log_lease(backend::WaitAct::Took, &place);
-      return lease(take_idle());
+      PoolSlot& slot = lease(take_idle());
+      log_lease(backend::WaitAct::Took, slot, &place);
+      return slot;
     }
     return acquire_slow_path(options, place);
   }
@@ -104,7 +106,7 @@ class PoolCore : public Event, public Circuit {
   /// Throws what the destructor threw, unless an exception is in flight in the caller: then it goes
   /// to the log (POOL-18).
   void give_back(PoolSlot& slot) {
-    log_lease(backend::WaitAct::Gave, nullptr);
+    log_lease(backend::WaitAct::Gave, slot, nullptr);
     if (detours_ == 0 && line_.waiting() == 0) [[likely]] {
       push_idle(slot);
       --active_;
@@ -211,8 +213,8 @@ class PoolCore : public Event, public Circuit {
     return active_ + static_cast<std::int64_t>(idle_.size());
   }
 
-  void log_lease(backend::WaitAct act, const SourcePlace* place) const {
-    runtime().kernel().log_wait(act, *this, place, 1);
+  void log_lease(backend::WaitAct act, const PoolSlot& slot, const SourcePlace* place) const {
+    runtime().kernel().log_lease(act, {*this, name_.view(), slot.number_}, place);
   }
 
   // pool_core.cpp
@@ -296,6 +298,7 @@ class PoolCore : public Event, public Circuit {
   Ring doomed_;
   All all_;
   std::uint64_t next_turn_ = 0;
+  std::uint64_t made_ = 0;  // How many resources it ever had.
 
   std::optional<Timer> clock_;
   Subscription ticks_;

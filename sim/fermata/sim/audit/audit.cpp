@@ -70,7 +70,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   at_instant_ = 0;
   FERMATA_ASSERT(!interrupter_.armed());
   runtime.kernel().wait_log = options.log_waits ? &history_ : nullptr;
-  if (options.log_waits) history_.begin(runtime, record_.steps);
+  if (options.log_waits) history_.begin(runtime, record_.steps, options.run_log);
   telling_ = record_.told_of_steps != nullptr ? &teller_ : nullptr;
   if (telling_ != nullptr) telling_->begin_run(runtime);
   runtime.kernel().uses = record_.wants_uses ? &trace_log_ : nullptr;

@@ -47,6 +47,8 @@ struct Message {
   std::uint64_t offset = 0;  // How many bytes this side had sent before.
   /// In which step of the run log, counted from the run's first one; empty outside of all.
   std::optional<std::size_t> step;
+  /// How many calls that step had made before.
+  std::size_t calls = 0;
 };
 
 class MessageLog {

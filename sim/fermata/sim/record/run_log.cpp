@@ -113,7 +113,10 @@ void RunLog::answered(const CallId& call, std::string_view text) {
 
 MessageLog::Id RunLog::sent(std::string_view machine, Message message, const void* bytes,
                             std::size_t size) {
-  if (present_step(machine) != nullptr) message.step = present_steps_.find(machine)->second.ordinal;
+  if (const Step* const step = present_step(machine)) {
+    message.step = present_steps_.find(machine)->second.ordinal;
+    message.calls = step->calls.size();
+  }
   return message_log_.sent(std::move(message), bytes, size);
 }
 

@@ -190,10 +190,12 @@ std::vector<std::string> StepText::clauses(std::size_t step) const {
   }
   add_woken_and_printed(clauses, step);
   const std::size_t before = clauses.size();
-  clauses.insert(clauses.end(), it.calls.begin(), it.calls.end());
-  const auto [begin, end] = sent_.equal_range(run_log_.forgotten() + step);
-  for (auto each = begin; each != end; ++each) {
-    if (is_worth_telling(*each->second, messages)) clauses.push_back(sent_text(*each->second));
+  auto [sent, last] = sent_.equal_range(run_log_.forgotten() + step);
+  for (std::size_t call = 0; call <= it.calls.size(); ++call) {
+    for (; sent != last && sent->second->calls <= call; ++sent) {
+      if (is_worth_telling(*sent->second, messages)) clauses.push_back(sent_text(*sent->second));
+    }
+    if (call < it.calls.size()) clauses.push_back(it.calls[call]);
   }
   if (clauses.size() > before && waits_for_answer(it)) {
     clauses.back() += ' ' + answer_place(it);

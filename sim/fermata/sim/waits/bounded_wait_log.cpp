@@ -8,6 +8,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
+#include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/waits/subject.hpp"
 
 namespace fermata::sim::detail {
@@ -37,6 +38,18 @@ const char* how_it_ended(const CoroutineBase& coroutine) {
   return is_cancellation(coroutine.error()) ? "was cancelled" : "failed";
 }
 
+/// What a coroutine does to a resource: "takes #1 of pool 'connections'".
+std::string lease_text(backend::WaitAct act, const backend::PoolResource& resource) {
+  FERMATA_ASSERT(resource.number > 0);
+  const std::string pool = resource.pool_name.empty()
+                               ? std::string("a pool")
+                               : fmt::format("pool '{}'", resource.pool_name);
+  if (act == backend::WaitAct::Gave)
+    return fmt::format("gives #{} back to {}", resource.number, pool);
+  const bool taken = act == backend::WaitAct::Took;
+  return fmt::format("{} #{} of {}", taken ? "takes" : "discards", resource.number, pool);
+}
+
 /// Null when it has ended.
 const CoroutineBase* find_coroutine(const Runtime& runtime, std::uint64_t id) {
   const CoroutineBase* each = runtime.registry().first();
@@ -46,9 +59,10 @@ const CoroutineBase* find_coroutine(const Runtime& runtime, std::uint64_t id) {
 
 }  // namespace
 
-void BoundedWaitLog::begin(const Runtime& runtime, const std::uint64_t& steps) {
+void BoundedWaitLog::begin(const Runtime& runtime, const std::uint64_t& steps, RunLog* run_log) {
   runtime_ = &runtime;
   steps_ = &steps;
+  run_log_ = run_log;
   objects_.clear();
   people_.clear();
   resumed_at_.clear();
@@ -113,6 +127,7 @@ void BoundedWaitLog::note(backend::WaitAct act, const Event& event, const Source
       dealings.last = deed("took", place);
       return;
     case backend::WaitAct::Gave:
+    case backend::WaitAct::Discarded:
       dealings.balance -= amount;
       object.woken = deed("released", place);
       return;
@@ -146,6 +161,14 @@ void BoundedWaitLog::note(backend::WaitAct act, const Event& event, const Source
     case backend::WaitAct::Notified:
     case backend::WaitAct::Dropped:
       return;
+  }
+}
+
+void BoundedWaitLog::note_lease(backend::WaitAct act, const backend::PoolResource& resource,
+                                const SourcePlace* place) {
+  note(act, resource.pool, place, 1);
+  if (run_log_ != nullptr && runtime_->current() != nullptr) {
+    run_log_->called(runtime_->options().name, lease_text(act, resource));
   }
 }
 

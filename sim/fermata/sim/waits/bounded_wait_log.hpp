@@ -24,6 +24,10 @@ class CoroutineBase;
 class Runtime;
 }  // namespace fermata
 
+namespace fermata::sim {
+class RunLog;
+}  // namespace fermata::sim
+
 namespace fermata::sim::detail {
 
 class BoundedWaitLog final : public backend::WaitLog {
@@ -63,11 +67,14 @@ class BoundedWaitLog final : public backend::WaitLog {
     std::optional<Deed> end;  // `did` says how.
   };
 
-  /// Forgets everything. `steps` counts those of the run; it must outlive this.
-  void begin(const Runtime& runtime, const std::uint64_t& steps);
+  /// Forgets everything. `steps` counts those of the run; it must outlive this, and so must
+  /// `run_log`, which is told of leases unless it is null.
+  void begin(const Runtime& runtime, const std::uint64_t& steps, RunLog* run_log);
 
   void note(backend::WaitAct act, const Event& object, const SourcePlace* place,
             std::uint64_t detail) override;
+  void note_lease(backend::WaitAct act, const backend::PoolResource& resource,
+                  const SourcePlace* place) override;
   /// Notes an event for an observer: fires, stops and ends of events, and steps of coroutines.
   void note(backend::Trace kind, const Event& subject, std::uint64_t detail);
 
@@ -91,6 +98,7 @@ class BoundedWaitLog final : public backend::WaitLog {
 
   const Runtime* runtime_ = nullptr;
   const std::uint64_t* steps_ = nullptr;
+  RunLog* run_log_ = nullptr;
   std::map<std::uint64_t, Object> objects_;          // By serial.
   std::map<std::uint64_t, Person> people_;           // By id.
   std::map<std::uint64_t, SourcePlace> resumed_at_;  // By id: where the present step began.

@@ -86,6 +86,56 @@ TEST(StepText, SaysWhatIsDoneToFiles) {
   }
 }
 
+TEST(StepText, SaysWhoHasWhichResourceOfAPool) {
+  const auto run = watched_run([](World&) {
+    Pool<int> seats("seats", {.factory = [] { return 7; }});
+    Lease<int> first = seats.acquire();
+    Lease<int> second = seats.acquire();
+    suspend();
+    second.release();
+    second = *seats.try_acquire();
+    suspend();
+    first.discard();
+    suspend();
+  });
+  const Clauses clauses = deeds(*run.run_log, "main");
+  const Clauses wanted = {"takes #1 of pool 'seats'",
+                          "takes #2 of pool 'seats'",
+                          "yields",
+                          "gives #2 back to pool 'seats'",
+                          "takes #2 of pool 'seats'",
+                          "yields",
+                          "discards #1 of pool 'seats'",
+                          "yields",
+                          "gives #2 back to pool 'seats'",
+                          "ends"};
+  EXPECT_EQ(clauses, wanted);
+}
+
+TEST(StepText, KeepsTheOrderOfWhatAStepAsksAndSends) {
+  const auto run = watched_run([](World&) {
+    const Address nowhere("10.0.0.77", 53);
+    UdpSocket socket = UdpSocket::bind({"0.0.0.0", 1234});
+    Pool<int> seats("seats", {.factory = [] { return 7; }});
+    suspend();
+    socket.send_to(bytes_of("before"), nowhere);
+    Lease<int> seat = seats.acquire();
+    socket.send_to(bytes_of("between"), nowhere);
+    seat.release();
+    socket.send_to(bytes_of("after"), nowhere);
+    suspend();
+  });
+  const Clauses clauses = deeds(*run.run_log, "main");
+  std::vector<std::string> order;
+  for (const std::string& clause : clauses) {
+    for (const char* word : {"before", "takes", "between", "gives", "after"}) {
+      if (clause.find(word) != std::string::npos) order.emplace_back(word);
+    }
+  }
+  EXPECT_EQ(order, Clauses({"before", "takes", "between", "gives", "after"}))
+      << ::testing::PrintToString(clauses);
+}
+
 TEST(StepText, NamesAllWhomAStepSpawnsInOneClause) {
   const auto run = watched_run([](World&) {
     auto one = spawn("one", [] {});
