@@ -32,7 +32,7 @@ class Shrinker {
       lower_values();
       drop_single_ones();
     } while (take_smaller_arguments());
-    while (replace_world() || merge_picks() || drop_pair()) drop_single_ones();
+    while (move_strikes() || replace_world() || merge_picks() || drop_pair()) drop_single_ones();
     postpone_picks();
     drop_single_ones();
   }
@@ -233,6 +233,90 @@ class Shrinker {
     return any;
   }
 
+  // --- strikes that need not wait for others ---
+
+  /// Where a machine crashes is drawn as the number of a wait, so that every latency before it
+  /// moves the crash. Drops such latencies and has the crash strike at another wait instead, the
+  /// last one first. Returns whether that was possible anywhere.
+  bool move_strikes() {
+    if (!has_room()) return false;
+    allow_moves();
+    for (std::size_t i = tape_.decisions.size(); i-- > 0;) {
+      if (!is_strike(tape_.decisions[i])) continue;
+      if (drop_before_strike(i) || drop_beside_strike(i)) return true;
+    }
+    return false;
+  }
+
+  /// Whether the decision says after how many waits something strikes.
+  [[nodiscard]] static bool is_strike(const Decision& decision) noexcept {
+    return decision.stream == RandomStream::Fault && decision.bound == Decisions::kPlaces;
+  }
+
+  /// Drops what the world decides from the strike on: all of it but what comes last, which may be
+  /// what the strike does; then less of it; then all.
+  bool drop_before_strike(std::size_t strike) {
+    constexpr int kMostMoments = 2;
+    const DecisionList& all = tape_.decisions;
+    int moments = 0;
+    for (std::size_t end = all.size(); --end > strike + 1 && moments < kMostMoments;) {
+      if (all[end].at == all[end - 1].at) continue;
+      ++moments;
+      if (drop_between(strike, end)) return true;
+    }
+    return drop_between(strike, all.size());
+  }
+
+  bool drop_between(std::size_t strike, std::size_t end) {
+    constexpr std::uint64_t kFarthest = 32;
+    FERMATA_ASSERT(strike < end);
+    DecisionList rest;
+    for (std::size_t i = 0; i < tape_.decisions.size(); ++i) {
+      const Decision& each = tape_.decisions[i];
+      if (i <= strike || i >= end || !is_of_world(each)) rest.push_back(each);
+    }
+    return rest.size() < tape_.decisions.size() && fails_struck_near(rest, strike, kFarthest);
+  }
+
+  /// Drops any one decision.
+  bool drop_beside_strike(std::size_t strike) {
+    constexpr std::uint64_t kFarthest = 2;
+    for (std::size_t i = tape_.decisions.size(); i-- > 0;) {
+      if (i == strike) continue;
+      if (fails_struck_near(without({i}), i < strike ? strike - 1 : strike, kFarthest)) return true;
+    }
+    return false;
+  }
+
+  /// Whether `rest` fails when its decision `strike` has another number, or the one that it has;
+  /// the nearest ones come first.
+  bool fails_struck_near(DecisionList rest, std::size_t strike, std::uint64_t farthest) {
+    FERMATA_ASSERT(is_strike(rest[strike]));
+    const std::uint64_t value = rest[strike].value;
+    const auto fails_at = [&](std::uint64_t wait) {
+      if (wait == 0 || wait >= Decisions::kPlaces || !may_move()) return false;
+      --moves_left_;
+      rest[strike].value = wait;
+      return fails(rest, tape_.rapidcheck);
+    };
+    if (fails_at(value)) return true;
+    for (std::uint64_t by = 1; by <= farthest; ++by) {
+      if ((by < value && fails_at(value - by)) || fails_at(value + by)) return true;
+    }
+    return false;
+  }
+
+  /// Half of what may still be in vain is left to the other ways.
+  void allow_moves() noexcept {
+    const std::uint64_t runs_left = limits_.runs_in_vain - (runs_ - runs_at_gain_);
+    const std::uint64_t steps_left = limits_.steps_in_vain - (steps_ - steps_at_gain_);
+    FERMATA_ASSERT(runs_left <= limits_.runs_in_vain);
+    FERMATA_ASSERT(steps_left <= limits_.steps_in_vain);
+    moves_left_ = std::min(kMostMoves, runs_left / 2);
+    moves_end_ = steps_ + steps_left / 2;
+  }
+  [[nodiscard]] bool may_move() const noexcept { return moves_left_ > 0 && steps_ < moves_end_; }
+
   // --- decisions that do the same as others ---
 
   /// Time that passes can bring about what an order, or a number of the program, brings about too;
@@ -305,6 +389,7 @@ class Shrinker {
   }
 
   static constexpr std::uint64_t kMostTries = 120;  // Of alternatives.
+  static constexpr std::uint64_t kMostMoves = 200;  // Of strikes, before anything is dropped.
 
   Trials& trials_;
   const Program& program_;
@@ -316,6 +401,8 @@ class Shrinker {
   std::uint64_t steps_at_gain_ = 0;
   std::uint64_t steps_allowed_ = limits_.steps;
   std::size_t smaller_arguments_ = 0;
+  std::uint64_t moves_left_ = 0;
+  std::uint64_t moves_end_ = 0;  // In steps.
   bool spent_ = false;
 };
 

@@ -10,7 +10,8 @@
 //          decisions, the later ones first, since what comes after a decision depends on it; where
 //          picks go, later ones that count from them come earlier. Then each drawn number is
 //          lowered, and RapidCheck's ways to a smaller argument are tried, the decisions being
-//          applied by key. At last one pick, or number of the program, takes the place of all that
+//          applied by key. At last latencies that only move a crash are dropped, and the crash
+//          strikes at another wait; one pick, or number of the program, takes the place of all that
 //          the world has decided, and one pick that of two, where one will do; pairs of decisions
 //          are dropped; and each pick gives way to the latest one that will do: then it is the one
 //          that makes the difference, not one that prepares it.

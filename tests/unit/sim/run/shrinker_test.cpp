@@ -183,6 +183,40 @@ TEST(Shrinker, DropsTwoThatCanOnlyGoTogether) {
   EXPECT_EQ(shrunk->found.tape.decisions.size(), 1u) << to_text(shrunk->found.tape);
 }
 
+/// A machine that may crash is half way for the time of one write, after many others.
+void be_half_way_once(World& world) {
+  bool half_way = false;
+  const auto keep = [&half_way] {
+    EXPECT_FALSE(half_way);
+    File log = File::open("log", OpenMode::updating());
+    for (int i = 0; i < 12; ++i) {
+      half_way = i == 8;
+      log.write("record");
+      half_way = false;
+      log.sync();
+    }
+  };
+  world.node("store", keep).may_crash();
+  world.run();
+}
+
+TEST(Shrinker, DropsLatenciesThatOnlyMoveACrash) {
+  const Program program = program_of(be_half_way_once);
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    ExploreOptions options;
+    options.seed = seed;
+    options.strategy = "random";
+    options.faults = "crash";
+    options.check_determinism = 0;
+    const ExploreResult result = explore(options, program);
+    ASSERT_TRUE(result.found);
+    const auto shrunk = shrink(program, options.world, result.found->tape);
+    ASSERT_TRUE(shrunk);
+    EXPECT_TRUE(shrunk->minimal);
+    EXPECT_EQ(count_shown(shrunk->found.tape), 1u) << to_text(shrunk->found.tape);
+  }
+}
+
 TEST(Shrinker, LowersNumbers) {
   const Program program =
       program_of([](World&) { EXPECT_LT(fermata::random(1'000), 300u) << "too much"; });
