@@ -94,7 +94,7 @@ void EventWriter::failure(const FoundFailure& found, const ReportContext& contex
   if (!context.histories_path.empty()) line["histories"] = context.histories_path;
   if (context.shrunk) {
     line["shrunk"] = context.shrunk->summary();
-    line["shrunk_decisions"] = context.shrunk->found.tape.decisions.size();
+    line["shrunk_decisions"] = count_shown(context.shrunk->found.tape);
     line["shrunk_tape"] = context.shrunk_tape_path;
   } else if (!context.not_shrunk.empty()) {
     line["shrunk"] = "not shrunk: " + context.not_shrunk;

@@ -32,14 +32,14 @@ class Reanchoring {
   [[nodiscard]] std::uint64_t runs() const noexcept { return runs_; }
   [[nodiscard]] std::string summary() const {
     FERMATA_ASSERT(runs_ > 0);
-    return fmt::format("{} of {} decisions matched{}", matched_, tape_.decisions.size(), how_);
+    return fmt::format("{} of {} decisions matched{}", matched_, count_shown(tape_), how_);
   }
 
  private:
   bool spent() const noexcept { return runs_ >= limits_.runs || steps_ >= limits_.steps; }
 
   bool fails(const DecisionList& decisions, std::vector<Wish> wishes = {}) {
-    Replay replay(decisions, 0, {}, ReplayMode::Best);
+    Replay replay(decisions, 0, tape_.names, ReplayMode::Best);
     replay.set_wishes(std::move(wishes));
     const RunResult result = runner_.replay(Preparation{tape_.seed, tape_.rapidcheck}, replay);
     ++runs_;

@@ -209,7 +209,7 @@ class SimTest {
           "fermata replay --replay-mode best {}\n",
           shell_quoted(options_.replay));
     }
-    events_.replayed(options_.replay, replayed.summary, replayed.matched, tape.decisions.size());
+    events_.replayed(options_.replay, replayed.summary, replayed.matched, count_shown(tape));
     const std::string state = state_text(replayed);
     if (replayed.found) {
       failures_.replayed(std::move(*replayed.found));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "fermata/base/assert.hpp"
@@ -25,6 +26,12 @@ bool goes_without_saying(const Decision& decision, const KeyNames& names) {
   if (decision.is_pick) return false;
   const auto sentence = names.find(decision.key);
   return sentence != names.end() && sentence->second.empty();
+}
+
+std::size_t count_shown(std::span<const Decision> decisions, const KeyNames& names) {
+  return static_cast<std::size_t>(
+      std::count_if(decisions.begin(), decisions.end(),
+                    [&](const Decision& each) { return !goes_without_saying(each, names); }));
 }
 
 std::string describe(const Decision& decision, const KeyNames& names) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -110,6 +112,9 @@ class DecisionListener {
 /// Whether reports leave the decision out of lists and counts: it allows a kind of fault in the
 /// run, or says how often that strikes, and each fault that struck is a decision of its own.
 [[nodiscard]] bool goes_without_saying(const Decision& decision, const KeyNames& names);
+
+/// How many of `decisions` reports show: those that do not go without saying.
+[[nodiscard]] std::size_t count_shown(std::span<const Decision> decisions, const KeyNames& names);
 
 /// "'writer'", or "an unnamed coroutine".
 [[nodiscard]] std::string coroutine_name(std::uint64_t path, const KeyNames& names);

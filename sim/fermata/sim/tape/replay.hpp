@@ -68,10 +68,9 @@ class Replay {
 
   [[nodiscard]] ReplayMode mode() const noexcept { return mode_; }
   [[nodiscard]] const std::optional<Divergence>& divergence() const noexcept { return divergence_; }
-  /// How many decisions were followed.
+  /// How many of the decisions that reports show were followed.
   [[nodiscard]] std::size_t matched() const noexcept { return matched_; }
-  [[nodiscard]] std::size_t size() const noexcept { return decisions_.size(); }
-  /// "412 of 415 decisions matched".
+  /// "412 of 415 decisions matched"; both numbers are of those that reports show.
   [[nodiscard]] std::string summary() const;
 
  private:
@@ -97,8 +96,8 @@ class Replay {
   ReplayMode mode_;
   const KeyNames* run_names_ = nullptr;
   const Whereabouts* whereabouts_ = nullptr;
-  std::size_t next_ = 0;  // Of a strict replay.
-  std::size_t matched_ = 0;
+  std::size_t next_ = 0;     // Of a strict replay.
+  std::size_t matched_ = 0;  // Of those that reports show.
   std::optional<Divergence> divergence_;
   std::optional<Draw> question_;
 };

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -235,11 +234,7 @@ void set_names(Tape& tape, const KeyNames& names, const Origins& origins) {
   FERMATA_ASSERT(tape.origins.size() <= origins.size());
 }
 
-std::size_t count_shown(const Tape& tape) {
-  return static_cast<std::size_t>(
-      std::count_if(tape.decisions.begin(), tape.decisions.end(),
-                    [&](const Decision& each) { return !goes_without_saying(each, tape.names); }));
-}
+std::size_t count_shown(const Tape& tape) { return count_shown(tape.decisions, tape.names); }
 
 std::string to_text(const Tape& tape) {
   std::string out = fmt::format("{}{}\n", kMagic, kTapeFormat);

@@ -52,7 +52,7 @@ struct Tape {
 /// Takes from the run's names and origins what `tape.decisions` speak of.
 void set_names(Tape& tape, const KeyNames& names, const Origins& origins);
 
-/// How many of its decisions reports show: those that do not go without saying.
+/// How many of its decisions reports show.
 [[nodiscard]] std::size_t count_shown(const Tape& tape);
 
 [[nodiscard]] std::string to_text(const Tape& tape);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/json.hpp"
 #include "fermata/sim/run/process/shared_status.hpp"
 
 namespace fermata::sim {
@@ -67,6 +68,27 @@ TEST(EventWriter, WritesLinesOfAFile) {
   std::filesystem::remove(path);
   EXPECT_THROW(detail::EventWriter("/nowhere/events").error("first"), InputOutputError);
   EXPECT_NO_THROW(detail::EventWriter("").error("first"));
+}
+
+/// A failure after two decisions, one of which reports leave out.
+FoundFailure crashed() {
+  FoundFailure found;
+  found.failure.message = "something is wrong";
+  found.tape.decisions = {{.key = 1, .value = 1}, {.key = 2, .value = 1}};
+  found.tape.names = {{1, ""}, {2, "'store' crashes at +1 ms"}};
+  return found;
+}
+
+TEST(EventWriter, CountsTheDecisionsThatReportsShow) {
+  const std::string path = ::testing::TempDir() + "fermata_events";
+  std::filesystem::remove(path);
+  ReportContext context;
+  context.shrunk = Shrunk{.found = crashed(), .decisions_before = 9};
+  detail::EventWriter(path).failure(crashed(), context, "");
+  const Json line = Json::parse(contents_of(path));
+  EXPECT_EQ(line["shrunk_decisions"], 1);
+  EXPECT_NE(line["shrunk"].get<std::string>().find("9 decisions -> 1"), std::string::npos) << line;
+  std::filesystem::remove(path);
 }
 
 }  // namespace
