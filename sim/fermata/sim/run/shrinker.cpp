@@ -250,7 +250,7 @@ class Shrinker {
 
   /// Whether the decision says after how many waits something strikes.
   [[nodiscard]] static bool is_strike(const Decision& decision) noexcept {
-    return decision.stream == RandomStream::Fault && decision.bound == Decisions::kPlaces;
+    return decision.stream == backend::RandomStream::Fault && decision.bound == Decisions::kPlaces;
   }
 
   /// Drops what the world decides from the strike on: all of it but what comes last, which may be

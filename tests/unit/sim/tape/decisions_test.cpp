@@ -445,14 +445,14 @@ TEST(Replay, CountsTheDecisionsThatReportsShow) {
   const auto unsaid = [](const Decision&) { return std::string(); };
   for (const ReplayMode mode : {ReplayMode::Strict, ReplayMode::Best}) {
     decisions.begin(1);
-    decisions.draw(RandomStream::Fault, key_of("crashes"), 2, unsaid);
-    decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell);
+    decisions.draw(backend::RandomStream::Fault, key_of("crashes"), 2, unsaid);
+    decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell);
     Replay replay = recorded_replay(decisions, mode);
 
     decisions.begin_replay(replay);
-    EXPECT_EQ(decisions.draw(RandomStream::Fault, key_of("crashes"), 2, unsaid), 1u);
+    EXPECT_EQ(decisions.draw(backend::RandomStream::Fault, key_of("crashes"), 2, unsaid), 1u);
     EXPECT_EQ(replay.summary(), "0 of 1 decisions matched");
-    EXPECT_EQ(decisions.draw(RandomStream::Network, key_of("latency"), 10, kTell), 1u);
+    EXPECT_EQ(decisions.draw(backend::RandomStream::Network, key_of("latency"), 10, kTell), 1u);
     decisions.end();
     EXPECT_EQ(replay.summary(), "1 of 1 decisions matched");
     EXPECT_EQ(replay.matched(), 1u);
