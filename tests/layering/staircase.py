@@ -50,7 +50,7 @@ MAY_INCLUDE = {
     "sim/machine": runtime("base core") | sim("base tape record"),
     "sim/net": runtime("base reactor") | sim("base record machine"),
     "sim/fs": runtime("base core reactor") | sim("base record machine"),
-    "sim/process": runtime("base reactor") | sim("base machine net"),
+    "sim/process": runtime("base reactor") | sim("base record machine net"),
     "sim/world": runtime("base context core reactor io")
     | sim("base record waits audit machine net fs process guard"),
     "sim/history": runtime("base") | sim("base tape world"),

@@ -14,22 +14,6 @@ namespace {
 
 constexpr std::size_t kLongestHost = 255;
 
-const char* text_of(NameFailure reason) noexcept {
-  switch (reason) {
-    case NameFailure::NotFound:
-      return "Name or service not known";
-    case NameFailure::NoAddress:
-      return "No address associated with hostname";
-    case NameFailure::UnknownService:
-      return "Servname not supported for ai_socktype";
-    case NameFailure::TryAgain:
-      return "Temporary failure in name resolution";
-    case NameFailure::Failed:
-      return "Non-recoverable failure in name resolution";
-  }
-  return "Unknown error";
-}
-
 std::string subject_of(const backend::NameQuery& query) {
   if (query.kind == backend::NameQuery::Kind::Reverse) return query.address.text();
   return query.service.empty() ? query.host : query.host + ":" + query.service;
@@ -52,8 +36,24 @@ void keep_each_once(std::vector<Address>& addresses) {
 
 }  // namespace
 
+const char* to_string(NameFailure reason) noexcept {
+  switch (reason) {
+    case NameFailure::NotFound:
+      return "Name or service not known";
+    case NameFailure::NoAddress:
+      return "No address associated with hostname";
+    case NameFailure::UnknownService:
+      return "Servname not supported for ai_socktype";
+    case NameFailure::TryAgain:
+      return "Temporary failure in name resolution";
+    case NameFailure::Failed:
+      return "Non-recoverable failure in name resolution";
+  }
+  return "Unknown error";
+}
+
 DnsError::DnsError(std::string_view subject, NameFailure reason)
-    : Linkable(fmt::format("DNS error: {}: {}", subject, text_of(reason))), reason_(reason) {}
+    : Linkable(fmt::format("DNS error: {}: {}", subject, to_string(reason))), reason_(reason) {}
 
 namespace backend {
 

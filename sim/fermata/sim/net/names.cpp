@@ -34,6 +34,19 @@ std::string host_in_figures(const Address& address) {
   return text.substr(0, colon);
 }
 
+std::string subject_of(const backend::NameQuery& query) {
+  return query.kind == backend::NameQuery::Kind::Reverse ? query.address.text() : query.host;
+}
+
+/// What the program is told: ": 10.0.0.2, 10.0.0.3", " (Name or service not known)".
+std::string answer_text(const backend::NameQuery& query, std::optional<NameFailure> failure) {
+  if (failure) return fmt::format(" ({})", to_string(*failure));
+  if (query.kind == backend::NameQuery::Kind::Reverse) return ": " + query.name.host;
+  std::string text;
+  for (const Address& each : query.addresses) text += (text.empty() ? ": " : ", ") + each.ip_text();
+  return text;
+}
+
 }  // namespace
 
 bool SimNames::answered_here(const backend::NameQuery& query) const {
@@ -44,6 +57,9 @@ bool SimNames::answered_here(const backend::NameQuery& query) const {
 void SimNames::enqueue(backend::NameQuery& query) {
   Job& job = jobs_.emplace_back(*this, query);
   job.self = std::prev(jobs_.end());
+  if (RunLog* const told = machine_.run_log()) {
+    job.noted = told->called(machine_.name(), fmt::format("looks up '{}'", subject_of(query)));
+  }
   const std::uint64_t key = key_of(key_of(machine_.key(), "dns"), query.host);
   Duration takes = Duration::zero();
   if (!answered_here(query)) {
@@ -61,14 +77,16 @@ void SimNames::enqueue(backend::NameQuery& query) {
 void SimNames::answer(Job& job) {
   backend::NameQuery& query = job.query;
   FERMATA_ASSERT(&*job.self == &job);
+  const std::optional<RunLog::CallId> noted = job.noted;
   jobs_.erase(job.self);
-  finished(query, look_up(query));
+  const std::optional<NameFailure> failure = look_up(query);
+  RunLog* const told = noted ? machine_.run_log() : nullptr;
+  if (told != nullptr) told->answered(*noted, answer_text(query, failure));
+  finished(query, failure);
 }
 
 std::string SimNames::text(const backend::NameQuery& query) const {
-  const bool by_host = query.kind != backend::NameQuery::Kind::Reverse;
-  return fmt::format("the look-up of '{}' by '{}'", by_host ? query.host : query.address.text(),
-                     machine_.name());
+  return fmt::format("the look-up of '{}' by '{}'", subject_of(query), machine_.name());
 }
 
 std::optional<NameFailure> SimNames::look_up(backend::NameQuery& query) const {

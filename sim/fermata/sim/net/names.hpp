@@ -9,6 +9,7 @@
 
 #include "fermata/reactor/names.hpp"
 #include "fermata/sim/machine/agenda.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
 
@@ -27,6 +28,7 @@ class SimNames final : public fermata::backend::Names {
     SimNames& names;
     backend::NameQuery& query;
     std::list<Job>::iterator self;
+    std::optional<RunLog::CallId> noted;  // In the run log.
   };
 
   void enqueue(backend::NameQuery& query) override;

@@ -15,6 +15,7 @@
 #include "fermata/sim/net/network.hpp"
 #include "fermata/sim/net/streams.hpp"
 #include "fermata/sim/process/program_table.hpp"
+#include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
 
@@ -22,6 +23,12 @@ namespace {
 
 bool stops(int signum) noexcept {
   return signum == SIGSTOP || signum == SIGTSTP || signum == SIGTTIN || signum == SIGTTOU;
+}
+
+/// "SIGTERM"; "signal 34" of one without a name.
+std::string name_of_signal(int signum) {
+  const char* const name = sigabbrev_np(signum);
+  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signum);
 }
 
 }  // namespace
@@ -61,7 +68,12 @@ backend::Processes::Started SimProcesses::start(const ProcessOptions& options) {
       std::make_unique<SimChild>(machine_, key_of(key, number), name, std::move(*program), pipes);
   const bool is_new = children_.emplace(started.pid, std::move(child)).second;
   FERMATA_ASSERT(is_new);
+  note_call(fmt::format("starts process {} '{}'", started.pid, name));
   return started;
+}
+
+void SimProcesses::note_call(std::string text) {
+  if (RunLog* const told = machine_.run_log()) told->called(machine_.name(), std::move(text));
 }
 
 SimChild* SimProcesses::find(int pid) const noexcept {
@@ -79,6 +91,7 @@ int SimProcesses::send(int pid, int signum) {
   if (child == nullptr) return ESRCH;
   if (stops(signum)) throw Unsupported("stopping of processes", "sim");
   FERMATA_ASSERT(!child->is_reaped());
+  if (signum != 0) note_call(fmt::format("sends {} to process {}", name_of_signal(signum), pid));
   child->signal(signum);
   return 0;
 }

@@ -33,6 +33,8 @@ class SimProcesses final : public backend::Processes {
   std::optional<ProcessExit> collect(int pid) noexcept override;
   int send(int pid, int signum) override;
   [[nodiscard]] SimChild* find(int pid) const noexcept;
+  /// Tells the run log what the present step asks for.
+  void note_call(std::string text);
 
   fermata::detail::Attachment& attachment_;
   Machine& machine_;

@@ -105,6 +105,26 @@ std::string spaced(std::string_view time) {
   return fmt::format("{} {}", time.substr(0, unit), time.substr(unit));
 }
 
+/// ", held by 'x'" of a mutex that somebody holds.
+std::string holder_text(std::string_view event) {
+  constexpr std::string_view kHeld = ", held by '";
+  const std::size_t begin = event.find(kHeld);
+  if (begin == std::string_view::npos) return {};
+  const std::size_t end = event.find('\'', begin + kHeld.size());
+  return std::string(event.substr(begin, end == std::string_view::npos ? end : end + 1 - begin));
+}
+
+/// "'first'" for "Coroutine 2 'first'": who has a name is known by it.
+std::string without_numbers(std::string event) {
+  constexpr std::string_view kCoroutine = "Coroutine ";
+  for (std::size_t at = 0; (at = event.find(kCoroutine, at)) != std::string::npos;) {
+    const std::size_t name = event.find_first_not_of("0123456789", at + kCoroutine.size());
+    if (name == std::string::npos || event.compare(name, 2, " '") != 0) break;
+    event.erase(at, name + 1 - at);
+  }
+  return event;
+}
+
 std::string event_text(std::string_view event) {
   FERMATA_ASSERT(!event.empty());
   constexpr std::string_view kTimeout = "timeout=";
@@ -113,11 +133,12 @@ std::string event_text(std::string_view event) {
   if (event.starts_with("Timer #") && inside.starts_with(kTimeout)) {
     return spaced(inside.substr(kTimeout.size()));
   }
+  const std::string held = holder_text(event);
   for (const std::string_view end : {" spawned at", " created at", ", "}) {
     event = event.substr(0, event.find(end));
   }
   const bool is_open = event.find('(') != std::string_view::npos && event.back() != ')';
-  return std::string(event) + (is_open ? ")" : "");
+  return without_numbers(std::string(event)) + (is_open ? ")" : "") + held;
 }
 
 /// Whether it waits for the answer to what it asked for.

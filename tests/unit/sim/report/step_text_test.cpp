@@ -5,6 +5,8 @@
 #include <fermata/runtime.hpp>
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -136,6 +138,34 @@ TEST(StepText, KeepsTheOrderOfWhatAStepAsksAndSends) {
       << ::testing::PrintToString(clauses);
 }
 
+TEST(StepText, SaysWhatIsLookedUp) {
+  const auto run = watched_run([](World& world) {
+    world.set_addresses("store.example",
+                        std::array{Address("10.9.8.7", 0), Address("10.9.8.6", 0)});
+    static_cast<void>(resolve("store.example"));
+    EXPECT_THROW(static_cast<void>(resolve("nobody.example")), DnsError);
+  });
+  const Clauses clauses = deeds(*run.run_log, "main");
+  EXPECT_TRUE(has(clauses, "looks up 'store.example': 10.9.8.7, 10.9.8.6"))
+      << ::testing::PrintToString(clauses);
+  EXPECT_TRUE(has(clauses, "looks up 'nobody.example' (Name or service not known)"))
+      << ::testing::PrintToString(clauses);
+}
+
+TEST(StepText, SaysWhatIsDoneToProcesses) {
+  const auto run = watched_run([](World& world) {
+    world.program("sleep", ScriptedProgram().takes(100s));
+    Process sleeper = Process::spawn({.program = "sleep"});
+    sleeper.kill(SIGTERM);
+    static_cast<void>(sleeper.wait());
+  });
+  const Clauses clauses = deeds(*run.run_log, "main");
+  const Clauses wanted = {"starts process 1000 'sleep'", "sends SIGTERM to process 1000"};
+  for (const std::string& each : wanted) {
+    EXPECT_TRUE(has(clauses, each)) << each << " in " << ::testing::PrintToString(clauses);
+  }
+}
+
 TEST(StepText, NamesAllWhomAStepSpawnsInOneClause) {
   const auto run = watched_run([](World&) {
     auto one = spawn("one", [] {});
@@ -148,8 +178,14 @@ TEST(StepText, NamesAllWhomAStepSpawnsInOneClause) {
 
 TEST(WaitText, IsShort) {
   EXPECT_EQ(wait_text("Request #7 (read) or Timer #8 (timeout=300ms, in 4ms)"), "read or 300 ms");
-  EXPECT_EQ(wait_text("Mutex 'door' created at a.cpp:1, held by 'x'"), "Mutex 'door'");
-  EXPECT_EQ(wait_text("Coroutine 2 'first' spawned at a.cpp:1"), "Coroutine 2 'first'");
+  EXPECT_EQ(wait_text("Mutex 'door' created at a.cpp:1, not held"), "Mutex 'door'");
+  EXPECT_EQ(wait_text("Mutex 'door' created at a.cpp:1, held by 'x' since a.cpp:7, 2 waiting"),
+            "Mutex 'door', held by 'x'");
+  EXPECT_EQ(wait_text("Coroutine 2 'first' spawned at a.cpp:1"), "'first'");
+  EXPECT_EQ(wait_text("Coroutine 2 spawned at a.cpp:1"), "Coroutine 2");
+  EXPECT_EQ(wait_text("when_any: 1 of 2 items have not ended; Coroutine 8 'second' spawned at "
+                      "a.cpp:1, waiting"),
+            "when_any: 1 of 2 items have not ended; 'second'");
 }
 
 }  // namespace
