@@ -26,7 +26,7 @@ enum class NameFailure : std::uint8_t {
   Failed,          // it does not work
 };
 
-/// As the system's resolver words it: "Name or service not known".
+/// The words of the system's resolver: "Name or service not known".
 [[nodiscard]] const char* to_string(NameFailure reason) noexcept;
 
 /// An error of the name service: "DNS error: store.example: Name or service not known".
