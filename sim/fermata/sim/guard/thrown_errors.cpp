@@ -73,7 +73,6 @@ const void* object_of(const std::exception_ptr& error) noexcept {
   return object;
 }
 
-// The compiler declares __cxa_throw by itself, with a void* for the type.
 using Destructor = void (*)(void*);
 constinit RealFunction<void(void*, void*, Destructor)> real_throw("__cxa_throw");
 constinit RealFunction<void*(std::size_t)> real_allocate("__cxa_allocate_exception");
@@ -108,14 +107,19 @@ extern "C" {
 // Clang's sanitizers have theirs in the program as well, under this name.
 [[gnu::weak]] void __interceptor___cxa_throw(void*, void*, void (*)(void*));
 
-FERMATA_INTERPOSED void* __cxa_allocate_exception(std::size_t size) noexcept {
+// Declared under names of our own: compilers declare the functions by themselves, each otherwise.
+FERMATA_INTERPOSED void* allocate_noted(std::size_t size) noexcept asm("__cxa_allocate_exception");
+[[noreturn]] FERMATA_INTERPOSED void throw_noted(void* object, void* type,
+                                                 void (*destroy)(void*)) asm("__cxa_throw");
+
+void* allocate_noted(std::size_t size) noexcept {
   using namespace fermata::sim::detail;
   void* const object = real_allocate.get()(size);
   if (throw_log != nullptr) throw_log->forget(object);
   return object;
 }
 
-[[noreturn]] FERMATA_INTERPOSED void __cxa_throw(void* object, void* type, void (*destroy)(void*)) {
+void throw_noted(void* object, void* type, void (*destroy)(void*)) {
   using namespace fermata::sim::detail;
   if (throw_log != nullptr) throw_log->note(object);
   const auto throw_it =
