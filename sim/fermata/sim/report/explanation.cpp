@@ -13,7 +13,7 @@
 namespace fermata::sim {
 namespace {
 
-constexpr std::size_t kPassingLines = 8;
+constexpr std::size_t kPassingLines = 5;
 
 Party party(const RunLog& run_log, const RunLog::Suspended& suspended, bool with_stack) {
   FERMATA_ASSERT(suspended.lane < run_log.lanes().size());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
@@ -14,7 +15,7 @@
 namespace fermata::sim {
 namespace {
 
-constexpr std::size_t kDecisionsShown = 12;
+constexpr std::size_t kDecisionLines = 6;
 constexpr std::size_t kMostLines = 80;
 constexpr std::size_t kLeastLines = 10;    // A section has room for so many in a long report, too.
 constexpr std::size_t kArtifactLines = 6;  // What follows the last section.
@@ -57,6 +58,31 @@ std::string where_and_when(const FoundFailure& found, const FoundFailure& shown,
     text += fmt::format(" (there at {}, step {})", describe(found.failure.at), found.failure.step);
   }
   return text + '\n';
+}
+
+/// The less, the more it says about a failure: what decides, faults, the rest of what the world
+/// did, and numbers that the program asked for.
+std::size_t rank_of(const Decision& decision, bool is_decisive) {
+  if (is_decisive) return 0;
+  if (decision.stream == backend::RandomStream::Fault) return 1;
+  return decision.stream == backend::RandomStream::Workload ? 3 : 2;
+}
+
+/// The decisions that have a line each, in their order; with one for the rest at most `lines`.
+std::vector<std::size_t> decisions_to_show(const Tape& tape, std::size_t lines,
+                                           std::optional<std::size_t> decisive) {
+  FERMATA_ASSERT(lines > 0);
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < tape.decisions.size(); ++i) {
+    if (!goes_without_saying(tape.decisions[i], tape.names)) shown.push_back(i);
+  }
+  if (shown.size() <= lines) return shown;
+  std::stable_sort(shown.begin(), shown.end(), [&](std::size_t a, std::size_t b) {
+    return rank_of(tape.decisions[a], a == decisive) < rank_of(tape.decisions[b], b == decisive);
+  });
+  shown.resize(lines - 1);
+  std::sort(shown.begin(), shown.end());
+  return shown;
 }
 
 std::string artifacts(const FoundFailure& found, const ReportContext& context) {
@@ -113,21 +139,21 @@ std::string crash_report(const FoundFailure& found, const ReportContext& context
 
 }  // namespace
 
-std::string decisions_text(const Tape& tape, bool all) {
+std::string decisions_text(const Tape& tape, bool all, std::optional<std::size_t> decisive) {
   if (tape.decisions.empty()) {
     return "fails with production's choices: it takes no fault and no other order\n";
   }
   std::string text = "fails with production's choices except:\n";
   const std::size_t count = count_shown(tape);
   if (count == 0) return text + "  nothing: faults could strike in this run, and none did\n";
-  const std::size_t most = all ? count : kDecisionsShown;
-  std::size_t shown = 0;
-  for (const Decision& decision : tape.decisions) {
-    if (goes_without_saying(decision, tape.names)) continue;
-    if (shown++ == most) break;
+  const std::vector<std::size_t> shown =
+      decisions_to_show(tape, all ? count : kDecisionLines, decisive);
+  for (const std::size_t index : shown) {
+    const Decision& decision = tape.decisions[index];
     text += fmt::format("  {} {}\n", describe(decision.at), describe(decision, tape.names));
   }
-  if (count > most) text += fmt::format("  and {} more, on the tape\n", count - most);
+  if (count > shown.size())
+    text += fmt::format("  and {} more, on the tape\n", count - shown.size());
   return text;
 }
 
@@ -144,8 +170,9 @@ std::string failure_report(const FoundFailure& found, const ReportContext& conte
   report += fmt::format("reproduce: {}\n", context.reproduce);
   report += fmt::format("  signature  {}\n", found.failure.signature());
   if (context.shrunk) report += context.shrunk->summary() + '\n';
-  report += decisions_text(shown.tape, context.all_lines);
-  add_section(report, "faults of this run", shown.faults);
+  report += decisions_text(shown.tape, context.all_lines,
+                           context.explanation ? context.explanation->decisive : std::nullopt);
+  if (context.all_lines) add_section(report, "faults of this run", shown.faults);
   add_section(report, "arguments", shown.arguments);
   if (context.explanation) add_section(report, "steps", context.explanation->text());
   const auto add_rest = [&](std::string_view title, const std::string& text) {

@@ -3,6 +3,7 @@
 
 // What people read when a run failed.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,14 +32,16 @@ struct ReportContext {
   bool all_lines = false;
 };
 
-/// What was decided otherwise than in production, a line each.
-[[nodiscard]] std::string decisions_text(const Tape& tape, bool all = false);
+/// What was decided otherwise than in production, a line each; unless `all`, of a long tape what
+/// says most about the failure, first of all the `decisive` one.
+[[nodiscard]] std::string decisions_text(const Tape& tape, bool all = false,
+                                         std::optional<std::size_t> decisive = std::nullopt);
 
 /// Class and message, coroutine, virtual time, trace hash, signature, the one line that begins with
-/// "reproduce: "; then, of the smaller run if there is one, the faults that it had, what was
-/// decided otherwise than in production, why that fails, and what it printed. Of a crash: the step,
-/// the stack and the last of what the process wrote, the tapes, what was decided, and what it had
-/// printed until then.
+/// "reproduce: "; then, of the smaller run if there is one, what was decided otherwise than in
+/// production, why that fails, and what it printed; with `all_lines` also the faults that it had.
+/// Of a crash: the step, the stack and the last of what the process wrote, the tapes, what was
+/// decided, and what it had printed until then.
 [[nodiscard]] std::string failure_report(const FoundFailure& found, const ReportContext& context);
 
 /// The report as data, for other formats; nothing when the run was not recorded.

@@ -26,23 +26,29 @@ class Chooser {
         begin_(index_of(range.from)),
         end_(index_of(range.to)),
         effects_(find_effects()),
-        slice_(run_log, effects_) {
+        slice_(run_log, effects_),
+        has_row_before_(run_log.steps().size()) {
     FERMATA_ASSERT(begin_ < end_);
     FERMATA_ASSERT(end_ <= run_log.steps().size());
     choice_.steps.resize(run_log.steps().size());
+    choice_.terse.resize(run_log.steps().size());
     choice_.turns.resize(run_log.turns().size());
     choice_.disturbances.resize(run_log.disturbances().size());
     choice_.cycle = find_cycle(run_log, end_);
   }
 
   StepChoice choose() && {
+    is_terse_ = lines_of_causes() > range_.lines;
     for (const std::size_t effect : effects_) show_step(effect);
     if (choice_.cycle) show_cycle(*choice_.cycle);
-    if (range_.decisive) show_decisive(*range_.decisive);
-    show_recent(run_log_.disturbances(), choice_.disturbances, range_.lines / 4);
-    show_before_crashes();
-    show_recent(run_log_.turns(), choice_.turns, range_.lines / 5);
-    show_closest();
+    if (range_.decisive) show_decision(*range_.decisive);
+    if (is_terse_) {
+      show_what_tells();
+    } else {
+      show_faults(range_.from);
+      if (range_.decisive) show_way_from_decision();
+    }
+    show_closest(0, false);
     if (range_.lines == kAllLines) show_rest();
     return std::move(choice_);
   }
@@ -52,13 +58,67 @@ class Chooser {
     return step - std::min(step, run_log_.forgotten());
   }
 
-  [[nodiscard]] bool has_room() const { return used_ < range_.lines; }
+  /// How many lines it takes to show all causes; more than there is room for are not counted.
+  [[nodiscard]] std::size_t lines_of_causes() const {
+    std::size_t lines = 0;
+    for (std::size_t i = begin_; i < end_ && lines <= range_.lines; ++i) {
+      if (slice_.distance(i)) lines += text_.clauses(i).size();
+    }
+    return lines;
+  }
+
+  [[nodiscard]] bool tells(std::size_t step) const { return !text_.telling_clauses(step).empty(); }
+
+  [[nodiscard]] bool is_effect(std::size_t step) const {
+    return std::find(effects_.begin(), effects_.end(), step) != effects_.end();
+  }
+
+  /// Whether a mark stands for this step, and for which of its neighbours, too.
+  [[nodiscard]] bool is_skipped(std::size_t step) const { return !choice_.steps[step]; }
+  [[nodiscard]] bool is_skipped_before(std::size_t step) const {
+    return step > begin_ && !has_row_before_[step] && is_skipped(step - 1);
+  }
+  [[nodiscard]] bool is_skipped_after(std::size_t step) const {
+    return step + 1 < end_ && !has_row_before_[step + 1] && is_skipped(step + 1);
+  }
+
+  /// How many lines a table with this step has, the mark of the steps around it split or gone.
+  [[nodiscard]] std::size_t used_with(std::size_t step, std::size_t clauses) const {
+    FERMATA_ASSERT(used_ > 0);
+    return used_ - 1 + clauses + static_cast<std::size_t>(is_skipped_before(step)) +
+           static_cast<std::size_t>(is_skipped_after(step));
+  }
+
+  [[nodiscard]] bool may_show(std::size_t step) const {
+    if (step < begin_ || step >= end_ || choice_.steps[step]) return false;
+    return !choice_.cycle || step < first_of_cycle() || step >= choice_.cycle->begin;
+  }
 
   void show_step(std::size_t step) {
-    if (step < begin_ || step >= end_ || choice_.steps[step]) return;
-    if (choice_.cycle && step >= first_of_cycle() && step < choice_.cycle->begin) return;
+    if (may_show(step)) show(step, kAllLines);
+  }
+
+  void show_step_if_there_is_room(std::size_t step) {
+    if (may_show(step)) show(step, range_.lines);
+  }
+
+  /// Unless the table has more than `most` lines then.
+  void show(std::size_t step, std::size_t most) {
+    const std::vector<std::string> telling = text_.telling_clauses(step);
+    const bool is_terse = is_terse_ && !is_effect(step) && !telling.empty();
+    const std::size_t used = used_with(step, (is_terse ? telling : text_.clauses(step)).size());
+    if (used > most) return;
     choice_.steps[step] = true;
-    used_ += text_.clauses(step).size();
+    choice_.terse[step] = is_terse;
+    used_ = used;
+  }
+
+  /// Counts the line of something that stands before this step, and the mark that it splits.
+  void add_row_before(std::size_t step) {
+    ++used_;
+    if (step < begin_ || step >= end_ || has_row_before_[step]) return;
+    if (is_skipped(step) && is_skipped_before(step)) ++used_;
+    has_row_before_[step] = true;
   }
 
   /// Where the first repetition of the cycle begins.
@@ -81,19 +141,44 @@ class Chooser {
     for (std::size_t i = 0; i < shown; ++i) show_step(cycle.begin + i);
   }
 
-  // The steps beside it, and how it led to the failure.
-  void show_decisive(std::size_t turn) {
+  // With the steps beside it.
+  void show_decision(std::size_t turn) {
     FERMATA_ASSERT(turn < run_log_.turns().size());
     const std::size_t at = index_of(run_log_.turns()[turn].step);
     decided_at_ = at;
     choice_.turns[turn] = true;
-    ++used_;
+    add_row_before(at);
     if (at > 0) show_step(at - 1);
-    show_step(at);
-    const std::vector<std::size_t> way = way_from(at);
-    const std::size_t shown = std::min(way.size(), range_.lines / kLinesOfAWay);
+    // Another decision than a pick was made in the step before.
+    const bool is_of_next = at < end_ && (run_log_.turns()[turn].decision.is_pick || tells(at));
+    if (is_of_next || !is_terse_) show_step(at);
+  }
+
+  // What happened after the decision says more than what was before.
+  void show_what_tells() {
+    show_faults(run_log_.forgotten() + decided_at_);
+    if (range_.decisive) show_way_from_decision();
+    show_closest(decided_at_ - std::min<std::size_t>(decided_at_, 1), true);
+    show_faults(range_.from);
+    show_closest(0, true);
+  }
+
+  /// What happened to machines and links, and the other decisions, from this step on.
+  void show_faults(std::size_t from) {
+    if (used_ >= range_.lines) return;
+    show_recent(run_log_.disturbances(), choice_.disturbances, from, range_.lines / 4);
+    show_before_crashes();
+    show_recent(run_log_.turns(), choice_.turns, from, range_.lines / 5);
+  }
+
+  // How it led to the failure.
+  void show_way_from_decision() {
+    const std::vector<std::size_t> way = way_from(decided_at_);
+    const std::size_t shown =
+        is_terse_ ? way.size() : std::min(way.size(), range_.lines / kLinesOfAWay);
     for (std::size_t i = 0; i < shown; ++i) {  // From both of its ends.
-      show_step(way[i % 2 == 0 ? i / 2 : way.size() - 1 - i / 2]);
+      const std::size_t step = way[i % 2 == 0 ? i / 2 : way.size() - 1 - i / 2];
+      if (!is_terse_ || tells(step)) show_step_if_there_is_room(step);
     }
   }
 
@@ -132,20 +217,30 @@ class Chooser {
     return way;
   }
 
-  /// The latest of them within the range, not more than `room`.
+  /// The latest of them from step `from` on and within the range, not more than `room`.
   template <class Items>
-  void show_recent(const Items& items, std::vector<bool>& shown, std::size_t room) {
+  void show_recent(const Items& items, std::vector<bool>& shown, std::size_t from,
+                   std::size_t room) {
     for (std::size_t i = items.size(); i-- > 0 && room > 0;) {
-      const bool is_within = items[i].step >= range_.from && items[i].step <= range_.to;
+      const bool is_within = items[i].step >= from && items[i].step <= range_.to;
       if (!is_within || shown[i] || is_silent(items[i])) continue;
       shown[i] = true;
-      ++used_;
+      add_row_before(index_of(items[i].step));
       --room;
     }
   }
 
   [[nodiscard]] bool is_silent(const RunLog::Turn& turn) const {
-    return goes_without_saying(turn.decision, names_);
+    return goes_without_saying(turn.decision, names_) || (is_terse_ && !is_fault(turn));
+  }
+  [[nodiscard]] bool is_fault(const RunLog::Turn& turn) const {
+    if (turn.decision.is_pick || turn.decision.stream == backend::RandomStream::Workload) {
+      return false;
+    }
+    const auto& all = run_log_.disturbances();
+    return std::any_of(all.begin(), all.end(), [&](const RunLog::Disturbance& each) {
+      return each.step == turn.step && each.at == turn.decision.at;
+    });
   }
   /// A fault that strikes a link is told by its decision.
   [[nodiscard]] bool is_silent(const RunLog::Disturbance& disturbance) const {
@@ -158,30 +253,33 @@ class Chooser {
 
   /// What the machines that crash did last.
   void show_before_crashes() {
-    for (std::size_t i = 0; i < choice_.disturbances.size() && has_room(); ++i) {
+    for (std::size_t i = 0; i < choice_.disturbances.size(); ++i) {
       const RunLog::Disturbance& crash = run_log_.disturbances()[i];
       if (!choice_.disturbances[i] || crash.kind != "crash") continue;
       FERMATA_ASSERT(!crash.machine.empty());
       for (std::size_t step = index_of(crash.step); step-- > begin_;) {
         const std::size_t lane = run_log_.steps()[step].lane;
         if (run_log_.lanes()[lane].machine != crash.machine) continue;
-        show_step(step);
+        show_step_if_there_is_room(step);
         break;
       }
     }
   }
 
-  // What happened after the decision says more than what was before.
-  void show_closest() {
+  /// The causes that are closest to the failure, from step `from` on; `tell`: only those that tell
+  /// something. In a terse table the others have half of the lines at most.
+  void show_closest(std::size_t from, bool tell) {
     std::vector<std::tuple<bool, std::uint64_t, std::size_t>> causes;
-    for (std::size_t i = begin_; i < end_; ++i) {
+    for (std::size_t i = std::max(begin_, from); i < end_; ++i) {
       const std::optional<std::uint64_t> distance = slice_.distance(i);
-      if (distance) causes.emplace_back(i + 1 < decided_at_, *distance, end_ - i);
+      if (!distance || (tell && !tells(i))) continue;
+      causes.emplace_back(i + 1 < decided_at_, *distance, end_ - i);
     }
     std::sort(causes.begin(), causes.end());
+    const std::size_t most = is_terse_ && !tell ? range_.lines / 2 : range_.lines;
     for (const auto& [is_before, distance, from_end] : causes) {
-      if (!has_room()) return;
-      show_step(end_ - from_end);
+      if (used_ >= most) return;
+      show_step_if_there_is_room(end_ - from_end);
     }
   }
 
@@ -194,8 +292,10 @@ class Chooser {
   std::vector<std::size_t> effects_;
   CausalSlice slice_;
   StepChoice choice_;
+  std::vector<bool> has_row_before_;
+  bool is_terse_ = false;
   std::size_t decided_at_ = 0;
-  std::size_t used_ = 0;
+  std::size_t used_ = 1;  // The mark of all steps.
 };
 
 }  // namespace

@@ -6,6 +6,9 @@
 // Order    What is shown first: the step that fails, what decides and the way from there to the
 //          failure; what happened to machines and links; the other decisions; then what is closest
 //          to the failure among its causes.
+// Terse    When there is no room for all causes, the steps that tell something come first, without
+//          their bookkeeping: see StepText::telling_clauses. Of the decisions only faults are shown
+//          then; the report has a list of all.
 
 #include <cstddef>
 #include <limits>
@@ -25,8 +28,8 @@ struct StepRange {
   /// Steps by their numbers from the run's first one, the last not included.
   std::size_t from = 0;
   std::size_t to = 0;
-  /// How many lines the steps, decisions and disturbances have together; about, as a step is shown
-  /// whole.
+  /// How many lines the steps, decisions, disturbances and the marks for what is left out have
+  /// together; about, as the step that fails and what decides are always shown.
   std::size_t lines = 0;
   /// What is to be explained is not the last step but that coroutines wait.
   bool blocked = false;
@@ -37,6 +40,8 @@ struct StepRange {
 /// By their indexes in the run log.
 struct StepChoice {
   std::vector<bool> steps;
+  /// Of which steps only the telling clauses are shown.
+  std::vector<bool> terse;
   std::vector<bool> turns;
   std::vector<bool> disturbances;
   /// The run ends with it; its last repetition alone may be shown.

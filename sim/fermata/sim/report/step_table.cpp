@@ -18,8 +18,9 @@ namespace fermata::sim {
 namespace {
 
 constexpr std::size_t kTimeWidth = 17;
-constexpr std::size_t kColumnWidth = 27;
+constexpr std::size_t kLeastColumnWidth = 27;
 constexpr std::size_t kMostColumns = 4;
+constexpr std::size_t kMostWidth = kMostColumns * kLeastColumnWidth;  // Of several columns.
 
 /// Something that happened: at equal times in the order of the run, a decision before what follows
 /// from it.
@@ -68,7 +69,9 @@ class Table {
     for (std::size_t i = 0; i < choice_.steps.size(); ++i) {
       const std::size_t lane = run_log_.steps()[i].lane;
       FERMATA_ASSERT(lane < run_log_.lanes().size());
-      if (choice_.steps[i] && column_of(lane) == columns_.size()) columns_.push_back(lane);
+      if (!choice_.steps[i] || column_of(lane) < columns_.size()) continue;
+      columns_.push_back(lane);
+      column_width_ = std::max(column_width_, lane_text(run_log_, lane).size() + 1);
     }
   }
 
@@ -77,13 +80,16 @@ class Table {
                                     columns_.begin());
   }
 
-  [[nodiscard]] bool in_columns() const { return columns_.size() <= kMostColumns; }
+  [[nodiscard]] bool in_columns() const {
+    if (columns_.size() <= 1) return true;
+    return columns_.size() <= kMostColumns && columns_.size() * column_width_ <= kMostWidth;
+  }
 
   void add_heading() {
     FERMATA_ASSERT(in_columns());
     text_ += fmt::format("{:<{}}", "time", kTimeWidth);
     for (const std::size_t lane : columns_) {
-      text_ += fmt::format("{:<{}}", lane_text(run_log_, lane), kColumnWidth);
+      text_ += fmt::format("{:<{}}", lane_text(run_log_, lane), column_width_);
     }
     end_line();
   }
@@ -170,9 +176,10 @@ class Table {
     const RunLog::Step& step = run_log_.steps()[index];
     FERMATA_ASSERT(!in_columns() || column_of(step.lane) < columns_.size());
     if (choice_.cycle && index == choice_.cycle->begin) say_that_it_repeats(*choice_.cycle);
-    const std::string before = in_columns() ? std::string(column_of(step.lane) * kColumnWidth, ' ')
+    const std::string before = in_columns() ? std::string(column_of(step.lane) * column_width_, ' ')
                                             : lane_text(run_log_, step.lane) + " ";
-    std::vector<std::string> clauses = step_text_.clauses(index);
+    std::vector<std::string> clauses =
+        choice_.terse[index] ? step_text_.telling_clauses(index) : step_text_.clauses(index);
     if (!options_.failure.empty() && index + 1 == index_of(options_.to)) {
       if (step.ending == RunLog::Ending::Runs) clauses.back() = "fails: " + options_.failure;
       clauses.back() += "   <== the run fails";
@@ -222,6 +229,7 @@ class Table {
   StepText step_text_;
   StepChoice choice_;
   std::vector<std::size_t> columns_;  // Lanes, in the order of their first step.
+  std::size_t column_width_ = kLeastColumnWidth;
   std::size_t skipped_ = 0;
   std::int64_t last_time_ = -1;
   std::string text_;

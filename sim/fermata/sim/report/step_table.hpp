@@ -19,8 +19,8 @@
 namespace fermata::sim {
 
 struct TableOptions {
-  /// About how many lines the steps and decisions take that are shown; kAllLines for every step.
-  std::size_t lines = 28;
+  /// About how many lines it has; kAllLines for every step.
+  std::size_t lines = 21;
   /// No step before this one is shown, ...
   std::size_t from = 0;
   /// ... and none from this one on; counted as RunLog::Turn::step.

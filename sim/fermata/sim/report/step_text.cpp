@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kBytesShown = 40;
 constexpr std::size_t kNamesShown = 5;  // Of those whom one step wakes.
+constexpr const char* kCancels = "cancels";
 
 std::string bytes_text(const Message& message) {
   return fmt::format("\"{}\"", printable(message.bytes, message.size, kBytesShown));
@@ -83,7 +84,7 @@ const char* what_it_does(backend::WakeCause cause) noexcept {
       return "spawns";
     case backend::WakeCause::Cancel:
     case backend::WakeCause::Shutdown:
-      return "cancels";
+      return kCancels;
     default:
       return "wakes";
   }
@@ -166,6 +167,23 @@ bool is_worth_telling(const Message& message, const std::vector<const Message*>&
   });
 }
 
+/// That a connection is made, or its stream ended, is expected.
+bool is_telling(const Message& message, bool is_received) {
+  if (message.fate == Message::Fate::Lost || message.fate == Message::Fate::Refused) return true;
+  switch (message.kind) {
+    case Message::Kind::Connect:
+      return message.fate == Message::Fate::UnderWay;
+    case Message::Kind::End:
+      return is_received;
+    default:
+      return true;
+  }
+}
+
+bool is_telling(RunLog::Ending ending) noexcept {
+  return ending == RunLog::Ending::Fails || ending == RunLog::Ending::Cancelled;
+}
+
 std::string ending_text(const RunLog::Step& step) {
   switch (step.ending) {
     case RunLog::Ending::Runs:
@@ -200,28 +218,45 @@ StepText::StepText(const RunLog& run_log) : run_log_(run_log) {
 }
 
 std::vector<std::string> StepText::clauses(std::size_t step) const {
+  std::vector<std::string> texts;
+  for (Clause& clause : all_clauses(step)) texts.push_back(std::move(clause.text));
+  return texts;
+}
+
+std::vector<std::string> StepText::telling_clauses(std::size_t step) const {
+  std::vector<std::string> texts;
+  for (Clause& clause : all_clauses(step)) {
+    if (clause.is_telling) texts.push_back(std::move(clause.text));
+  }
+  return texts;
+}
+
+std::vector<StepText::Clause> StepText::all_clauses(std::size_t step) const {
   FERMATA_ASSERT(step < run_log_.steps().size());
   const RunLog::Step& it = run_log_.steps()[step];
   const std::vector<const Message*> messages = messages_of(step);
-  std::vector<std::string> clauses;
+  std::vector<Clause> clauses;
   for (const MessageLog::Id id : it.received) {
     const Message* const message = run_log_.message_log().find(id);
     if (message == nullptr || !is_worth_telling(*message, messages)) continue;
-    clauses.push_back(received_text(*message, run_log_.lanes()[it.lane].machine));
+    clauses.push_back(
+        {received_text(*message, run_log_.lanes()[it.lane].machine), is_telling(*message, true)});
   }
   add_woken_and_printed(clauses, step);
   const std::size_t before = clauses.size();
   auto [sent, last] = sent_.equal_range(run_log_.forgotten() + step);
   for (std::size_t call = 0; call <= it.calls.size(); ++call) {
     for (; sent != last && sent->second->calls <= call; ++sent) {
-      if (is_worth_telling(*sent->second, messages)) clauses.push_back(sent_text(*sent->second));
+      const Message& message = *sent->second;
+      if (!is_worth_telling(message, messages)) continue;
+      clauses.push_back({sent_text(message), is_telling(message, false)});
     }
-    if (call < it.calls.size()) clauses.push_back(it.calls[call]);
+    if (call < it.calls.size()) clauses.push_back({it.calls[call], true});
   }
   if (clauses.size() > before && waits_for_answer(it)) {
-    clauses.back() += ' ' + answer_place(it);
+    clauses.back().text += ' ' + answer_place(it);
   } else {
-    clauses.push_back(ending_text(it));
+    clauses.push_back({ending_text(it), is_telling(it.ending)});
   }
   return clauses;
 }
@@ -238,21 +273,23 @@ std::vector<const Message*> StepText::messages_of(std::size_t step) const {
 }
 
 // A line stands between what the step did before and after it was printed.
-void StepText::add_woken_and_printed(std::vector<std::string>& clauses, std::size_t index) const {
+void StepText::add_woken_and_printed(std::vector<Clause>& clauses, std::size_t index) const {
   FERMATA_ASSERT(index < run_log_.steps().size());
   const RunLog::Step& step = run_log_.steps()[index];
   auto [line, last] = printed_.equal_range(run_log_.forgotten() + index);
   std::vector<std::size_t> whom;
   const char* verb = nullptr;
   const auto say = [&] {
-    if (verb != nullptr) clauses.push_back(woken_text(verb, whom));
+    if (verb != nullptr) {
+      clauses.push_back({woken_text(verb, whom), std::string_view(verb) == kCancels});
+    }
     whom.clear();
     verb = nullptr;
   };
   for (std::size_t i = 0; i <= step.woken.size(); ++i) {
     for (; line != last && line->second->woken <= i; ++line) {
       say();
-      clauses.push_back("| " + line->second->text);
+      clauses.push_back({"| " + line->second->text, true});
     }
     if (i == step.woken.size() || step.woken[i].lane == step.lane) continue;
     const char* const next = what_it_does(step.woken[i].cause);

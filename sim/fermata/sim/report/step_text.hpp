@@ -23,10 +23,21 @@ class StepText {
   /// among the kept ones.
   [[nodiscard]] std::vector<std::string> clauses(std::size_t step) const;
 
+  /// Those that have an effect on others or are a surprise: messages with bytes, files, output,
+  /// cancellations and errors. Not how a coroutine spawns, waits and is woken, and not how a
+  /// connection is made.
+  [[nodiscard]] std::vector<std::string> telling_clauses(std::size_t step) const;
+
  private:
+  struct Clause {
+    std::string text;
+    bool is_telling = false;
+  };
+
+  [[nodiscard]] std::vector<Clause> all_clauses(std::size_t step) const;
   /// The messages that it received, then those that it sent.
   [[nodiscard]] std::vector<const Message*> messages_of(std::size_t step) const;
-  void add_woken_and_printed(std::vector<std::string>& clauses, std::size_t index) const;
+  void add_woken_and_printed(std::vector<Clause>& clauses, std::size_t index) const;
   [[nodiscard]] std::string woken_text(std::string_view verb,
                                        const std::vector<std::size_t>& whom) const;
 
