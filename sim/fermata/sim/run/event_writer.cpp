@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string>
 #include <vector>
 
 #include "fermata/base/assert.hpp"
@@ -60,6 +62,16 @@ Json shares_of(const ExploreResult& result) {
   return all;
 }
 
+Json lines_of(std::string_view text) {
+  Json lines = Json::array();
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(std::string(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 /// What decides, and who was suspended where just then.
 void add_to(Json& line, const Explanation& explanation) {
   line["decides"] = explanation.verdict;
@@ -99,6 +111,8 @@ void EventWriter::failure(const FoundFailure& found, const ReportContext& contex
   } else if (!context.not_shrunk.empty()) {
     line["shrunk"] = "not shrunk: " + context.not_shrunk;
   }
+  const std::string& faults = context.shrunk ? context.shrunk->found.faults : found.faults;
+  if (!faults.empty()) line["faults"] = lines_of(faults);
   if (context.explanation) add_to(line, *context.explanation);
   line["report"] = report;
   write(json_text(line));

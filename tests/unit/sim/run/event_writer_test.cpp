@@ -91,5 +91,19 @@ TEST(EventWriter, CountsTheDecisionsThatReportsShow) {
   std::filesystem::remove(path);
 }
 
+TEST(EventWriter, ListsTheFaultsOfARunThatFailed) {
+  const std::string path = ::testing::TempDir() + "fermata_events_of_faults";
+  std::filesystem::remove(path);
+  FoundFailure found;
+  found.faults = "reset, 1 in 100: struck 2 times\ncrash, 7 in 8: struck 1 time\n";
+  detail::EventWriter(path).failure(found, {}, "");
+  const std::string line = contents_of(path);
+  EXPECT_NE(line.find("\"faults\":[\"reset, 1 in 100: struck 2 times\","
+                      "\"crash, 7 in 8: struck 1 time\"]"),
+            std::string::npos)
+      << line;
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace fermata::sim
