@@ -72,5 +72,5 @@ endforeach()
 if(BUILD_TESTING AND TARGET fermata_sim AND Python3_FOUND AND CMAKE_BUILD_TYPE STREQUAL "Release")
   add_test(NAME examples.bugs COMMAND Python3::Interpreter
     "${PROJECT_SOURCE_DIR}/tests/examples_bugs.py" "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
-  set_tests_properties(examples.bugs PROPERTIES LABELS tests/scripts TIMEOUT 300)
+  set_tests_properties(examples.bugs PROPERTIES LABELS tests/scripts TIMEOUT 600)
 endif()

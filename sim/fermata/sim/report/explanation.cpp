@@ -9,6 +9,7 @@
 #include "fermata/sim/base/stack_text.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/report/step_table.hpp"
+#include "fermata/sim/report/step_text.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -79,6 +80,27 @@ std::string failing_text(const Failure& failure) {
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
+/// Whether what a run does from this step on is more than to wait and to wake.
+bool tells_something(const RunLog& run_log, std::size_t from) {
+  const StepText text(run_log);
+  const std::size_t begin = from - std::min(from, run_log.forgotten());
+  for (std::size_t i = begin; i < run_log.steps().size(); ++i) {
+    if (run_log.steps()[i].ending == RunLog::Ending::Ends) return true;
+    if (!text.telling_clauses(i).empty()) return true;
+  }
+  return false;
+}
+
+/// How the nearest passing run goes on from the step that a turn belongs to.
+std::string passing_text(const RunLog& passing, const RunLog::Turn& turn, const KeyNames& names,
+                         bool all_steps) {
+  if (!all_steps && !(turn.decision.is_pick && tells_something(passing, turn.step))) return {};
+  TableOptions rest;
+  rest.from = turn.step;
+  rest.lines = all_steps ? kAllLines : kPassingLines;
+  return step_table(passing, names, rest);
+}
+
 }  // namespace
 
 std::string Explanation::text() const {
@@ -110,11 +132,9 @@ Explanation explain(const FoundFailure& found, const Culprit& culprit, const Exp
   if (turn.passed_over) {
     explanation.second = party(run_log, *turn.passed_over, how.stacks);
   }
-  if (culprit.passing != nullptr && (turn.decision.is_pick || how.all_steps)) {
-    TableOptions rest;
-    rest.from = turn.step;
-    rest.lines = how.all_steps ? kAllLines : kPassingLines;
-    explanation.passing_table = step_table(*culprit.passing, found.tape.names, rest);
+  if (culprit.passing != nullptr) {
+    explanation.passing_table =
+        passing_text(*culprit.passing, turn, found.tape.names, how.all_steps);
   }
   return explanation;
 }

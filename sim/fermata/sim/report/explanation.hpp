@@ -33,7 +33,8 @@ struct Explanation {
   /// Who ran, and who would have run in production: only when a pick decides.
   std::optional<Party> first;
   std::optional<Party> second;
-  /// How the nearest passing run goes on from there; empty when there is none.
+  /// How the nearest passing run goes on from there; empty when there is none, or when that tells
+  /// nothing.
   std::string passing_table;
   /// The nearest passing run; null when there is none.
   std::shared_ptr<const RunLog> passing;

@@ -148,10 +148,9 @@ class Chooser {
     decided_at_ = at;
     choice_.turns[turn] = true;
     add_row_before(at);
-    if (at > 0) show_step(at - 1);
-    // Another decision than a pick was made in the step before.
-    const bool is_of_next = at < end_ && (run_log_.turns()[turn].decision.is_pick || tells(at));
-    if (is_of_next || !is_terse_) show_step(at);
+    const bool shows_both = !is_terse_ || run_log_.turns()[turn].decision.is_pick;
+    if (at > 0 && (shows_both || tells(at - 1) || slice_.distance(at - 1))) show_step(at - 1);
+    if (at < end_ && (shows_both || tells(at))) show_step(at);
   }
 
   // What happened after the decision says more than what was before.
@@ -173,12 +172,11 @@ class Chooser {
 
   // How it led to the failure.
   void show_way_from_decision() {
-    const std::vector<std::size_t> way = way_from(decided_at_);
-    const std::size_t shown =
-        is_terse_ ? way.size() : std::min(way.size(), range_.lines / kLinesOfAWay);
+    std::vector<std::size_t> way = way_from(decided_at_);
+    if (is_terse_) std::erase_if(way, [&](std::size_t step) { return !tells(step); });
+    const std::size_t shown = std::min(way.size(), range_.lines / kLinesOfAWay);
     for (std::size_t i = 0; i < shown; ++i) {  // From both of its ends.
-      const std::size_t step = way[i % 2 == 0 ? i / 2 : way.size() - 1 - i / 2];
-      if (!is_terse_ || tells(step)) show_step_if_there_is_room(step);
+      show_step_if_there_is_room(way[i % 2 == 0 ? i / 2 : way.size() - 1 - i / 2]);
     }
   }
 
@@ -257,13 +255,23 @@ class Chooser {
       const RunLog::Disturbance& crash = run_log_.disturbances()[i];
       if (!choice_.disturbances[i] || crash.kind != "crash") continue;
       FERMATA_ASSERT(!crash.machine.empty());
-      for (std::size_t step = index_of(crash.step); step-- > begin_;) {
-        const std::size_t lane = run_log_.steps()[step].lane;
-        if (run_log_.lanes()[lane].machine != crash.machine) continue;
-        show_step_if_there_is_room(step);
-        break;
-      }
+      if (const auto step = last_step_before(crash)) show_step_if_there_is_room(*step);
     }
+  }
+
+  /// The last step of the machine that crashes; in a terse table the last one that tells something,
+  /// of a coroutine that the crash interrupts.
+  [[nodiscard]] std::optional<std::size_t> last_step_before(
+      const RunLog::Disturbance& crash) const {
+    std::vector<bool> seen(run_log_.lanes().size());
+    for (std::size_t i = index_of(crash.step); i-- > begin_;) {
+      const RunLog::Step& step = run_log_.steps()[i];
+      if (run_log_.lanes()[step.lane].machine != crash.machine) continue;
+      if (!is_terse_) return i;
+      if (!seen[step.lane] && step.ending == RunLog::Ending::Waits && tells(i)) return i;
+      seen[step.lane] = true;
+    }
+    return std::nullopt;
   }
 
   /// The causes that are closest to the failure, from step `from` on; `tell`: only those that tell

@@ -20,7 +20,7 @@ namespace fermata::sim {
 
 struct TableOptions {
   /// About how many lines it has; kAllLines for every step.
-  std::size_t lines = 21;
+  std::size_t lines = 22;
   /// No step before this one is shown, ...
   std::size_t from = 0;
   /// ... and none from this one on; counted as RunLog::Turn::step.

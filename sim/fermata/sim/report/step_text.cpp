@@ -180,6 +180,13 @@ bool is_telling(const Message& message, bool is_received) {
   }
 }
 
+/// What neither reads nor changes a file tells something only if it fails.
+bool is_telling_call(std::string_view call) {
+  FERMATA_ASSERT(!call.empty());
+  const bool is_harmless = call.starts_with("closes ") || call.starts_with("looks up the status ");
+  return !is_harmless || call.back() == ')';
+}
+
 bool is_telling(RunLog::Ending ending) noexcept {
   return ending == RunLog::Ending::Fails || ending == RunLog::Ending::Cancelled;
 }
@@ -251,7 +258,8 @@ std::vector<StepText::Clause> StepText::all_clauses(std::size_t step) const {
       if (!is_worth_telling(message, messages)) continue;
       clauses.push_back({sent_text(message), is_telling(message, false)});
     }
-    if (call < it.calls.size()) clauses.push_back({it.calls[call], true});
+    if (call < it.calls.size())
+      clauses.push_back({it.calls[call], is_telling_call(it.calls[call])});
   }
   if (clauses.size() > before && waits_for_answer(it)) {
     clauses.back().text += ' ' + answer_place(it);

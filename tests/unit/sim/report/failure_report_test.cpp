@@ -43,7 +43,19 @@ TEST(DecisionsText, CountsOfALongTapeWhatItLeavesOut) {
   std::vector<std::string> sentences(25, "a step of 'main' takes 2 ms");
   sentences.emplace_back();
   const std::string text = decisions_text(tape_of(sentences));
-  EXPECT_TRUE(text.ends_with("\n  and 13 more, on the tape\n")) << text;
+  EXPECT_TRUE(text.ends_with("\n  and 20 more, on the tape\n")) << text;
+}
+
+TEST(DecisionsText, ShowsOfALongTapeWhatDecidesAndFaultsFirst) {
+  Tape tape = tape_of(std::vector<std::string>(20, "random() in 'main' gives 1 of 2"));
+  for (Decision& decision : tape.decisions) decision.stream = backend::RandomStream::Workload;
+  tape.decisions[10].stream = backend::RandomStream::Fault;
+  tape.names[11] = "'desk' crashes at +0.4 ms";
+  tape.names[20] = "random() in 'main' gives 0 of 2";
+  const std::string text = decisions_text(tape, false, 19);
+  EXPECT_NE(text.find("'desk' crashes"), std::string::npos) << text;
+  EXPECT_NE(text.find("gives 0 of 2"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 7) << text;
 }
 
 /// The lines of the report of a failure with a long explanation and much output.
@@ -61,6 +73,16 @@ std::size_t lines_of_long_report(bool all_lines) {
 TEST(FailureReport, HasAboutEightyLines) {
   EXPECT_LE(lines_of_long_report(false), 90u);  // The last section has at least ten.
   EXPECT_GT(lines_of_long_report(true), 400u);
+}
+
+TEST(FailureReport, HasTheOddsOfFaultsOnlyWithAllLines) {
+  FoundFailure found;
+  found.failure.message = "as planned";
+  found.faults = "reset, 1 in 100: struck 2 times\n";
+  ReportContext context;
+  EXPECT_EQ(failure_report(found, context).find("1 in 100"), std::string::npos);
+  context.all_lines = true;
+  EXPECT_NE(failure_report(found, context).find("1 in 100"), std::string::npos);
 }
 
 TEST(Shrunk, CountsWhatReportsShow) {

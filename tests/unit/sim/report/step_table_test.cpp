@@ -48,6 +48,37 @@ TEST(StepTable, ShowsTheWayToTheFailureAndNotTheCrowd) {
   EXPECT_LT(lines_of(table), 26u) << table;
 }
 
+TEST(StepTable, ShowsMessagesBeforeWaitsWhenThereIsNoRoomForBoth) {
+  const auto run = watched_run(test::greet);
+  const std::string table = step_table(*run.run_log, {}, {.lines = 8});
+  EXPECT_TRUE(says(table, "sends \"hello\" to 'server'")) << table;
+  EXPECT_TRUE(says(table, "receives \"hello\" from 'main'")) << table;
+  EXPECT_TRUE(says(table, "receives \"welcome\" from 'server'")) << table;
+  EXPECT_FALSE(says(table, "waits for accept")) << table;
+  EXPECT_LE(lines_of(table), 9u) << table;  // One is the heading.
+}
+
+TEST(StepTable, CountsTheLinesForWhatItLeavesOut) {
+  const auto run = watched_run(fail_among_many);
+  for (const std::size_t lines : {6, 9, 14}) {
+    const std::string table = step_table(*run.run_log, {}, {.lines = lines});
+    EXPECT_LE(lines_of(table), lines + 1) << table;
+  }
+}
+
+TEST(StepTable, HasSpaceBetweenTheHeadsOfColumns) {
+  const auto run = watched_run([](World&) {
+    const std::string name = "a coroutine with a long name";
+    auto first = spawn(name, [] { delay(1ms); });
+    auto second = spawn(name, [] { delay(2ms); });
+    await(first);
+    await(second);
+  });
+  const std::string table = step_table(*run.run_log, {}, {.lines = kAllLines});
+  EXPECT_TRUE(says(table, "'a coroutine with a long name' ")) << table;
+  EXPECT_FALSE(says(table, "''")) << table;
+}
+
 TEST(StepTable, ShowsEveryStepWhenAsked) {
   const auto run = watched_run(fail_among_many);
   const std::string table = step_table(*run.run_log, {}, {.lines = kAllLines});

@@ -56,6 +56,19 @@ TEST(StepText, SaysWhatWasSentAndWhatWasReceived) {
       << ::testing::PrintToString(server);
 }
 
+TEST(StepText, TellsOfMessagesAndNotOfWaits) {
+  const auto run = watched_run(test::greet);
+  const StepText text(*run.run_log);
+  Clauses telling;
+  for (std::size_t i = 0; i < run.run_log->steps().size(); ++i) {
+    for (std::string& clause : text.telling_clauses(i)) telling.push_back(std::move(clause));
+  }
+  EXPECT_TRUE(has(telling, "receives \"hello\" from 'main'")) << ::testing::PrintToString(telling);
+  for (const std::string& clause : telling) {
+    EXPECT_FALSE(clause.starts_with("waits") || clause.starts_with("connects")) << clause;
+  }
+}
+
 TEST(StepText, SaysThatAConnectionIsRefused) {
   const Clauses client = deeds(*watched_run(test::be_refused).run_log, "main");
   EXPECT_TRUE(has(client, "connects to 'server' (refused)")) << ::testing::PrintToString(client);
