@@ -38,7 +38,7 @@ class Chooser {
   }
 
   StepChoice choose() && {
-    is_terse_ = lines_of_causes() > range_.lines;
+    is_terse_ = has_to_be_terse();
     for (const std::size_t effect : effects_) show_step(effect);
     if (choice_.cycle) show_cycle(*choice_.cycle);
     if (range_.decisive) show_decision(*range_.decisive);
@@ -49,6 +49,7 @@ class Chooser {
       if (range_.decisive) show_way_from_decision();
     }
     show_closest(0, false);
+    show_what_costs_nothing();
     if (range_.lines == kAllLines) show_rest();
     return std::move(choice_);
   }
@@ -58,13 +59,16 @@ class Chooser {
     return step - std::min(step, run_log_.forgotten());
   }
 
-  /// How many lines it takes to show all causes; more than there is room for are not counted.
-  [[nodiscard]] std::size_t lines_of_causes() const {
+  /// Whether there is no room for all causes, and some of them tell more than others.
+  [[nodiscard]] bool has_to_be_terse() const {
     std::size_t lines = 0;
-    for (std::size_t i = begin_; i < end_ && lines <= range_.lines; ++i) {
-      if (slice_.distance(i)) lines += text_.clauses(i).size();
+    bool is_told = false;
+    for (std::size_t i = begin_; i < end_ && !(is_told && lines > range_.lines); ++i) {
+      if (!slice_.distance(i)) continue;
+      lines += text_.clauses(i).size();
+      is_told = is_told || (!is_effect(i) && tells(i));
     }
-    return lines;
+    return is_told && lines > range_.lines;
   }
 
   [[nodiscard]] bool tells(std::size_t step) const { return !text_.telling_clauses(step).empty(); }
@@ -272,6 +276,14 @@ class Chooser {
       seen[step.lane] = true;
     }
     return std::nullopt;
+  }
+
+  // A cause of one line, instead of the mark that it is left out.
+  void show_what_costs_nothing() {
+    for (std::size_t i = begin_; i < end_; ++i) {
+      if (!may_show(i) || !slice_.distance(i) || (is_terse_ && !tells(i))) continue;
+      show(i, used_);
+    }
   }
 
   /// The causes that are closest to the failure, from step `from` on; `tell`: only those that tell

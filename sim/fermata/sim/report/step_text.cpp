@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kBytesShown = 40;
 constexpr std::size_t kNamesShown = 5;  // Of those whom one step wakes.
 constexpr const char* kCancels = "cancels";
+constexpr const char* kWakes = "wakes";
 
 std::string bytes_text(const Message& message) {
   return fmt::format("\"{}\"", printable(message.bytes, message.size, kBytesShown));
@@ -86,7 +87,7 @@ const char* what_it_does(backend::WakeCause cause) noexcept {
     case backend::WakeCause::Shutdown:
       return kCancels;
     default:
-      return "wakes";
+      return kWakes;
   }
 }
 
@@ -261,8 +262,11 @@ std::vector<StepText::Clause> StepText::all_clauses(std::size_t step) const {
     if (call < it.calls.size())
       clauses.push_back({it.calls[call], is_telling_call(it.calls[call])});
   }
+  const bool woke_last = clauses.size() == before && !clauses.empty() && clauses.back().is_wake;
   if (clauses.size() > before && waits_for_answer(it)) {
     clauses.back().text += ' ' + answer_place(it);
+  } else if (woke_last && it.ending == RunLog::Ending::Ends) {
+    clauses.back().text += " and ends";  // Which is why it wakes them.
   } else {
     clauses.push_back({ending_text(it), is_telling(it.ending)});
   }
@@ -289,7 +293,8 @@ void StepText::add_woken_and_printed(std::vector<Clause>& clauses, std::size_t i
   const char* verb = nullptr;
   const auto say = [&] {
     if (verb != nullptr) {
-      clauses.push_back({woken_text(verb, whom), std::string_view(verb) == kCancels});
+      const std::string_view what = verb;
+      clauses.push_back({woken_text(verb, whom), what == kCancels, what == kWakes});
     }
     whom.clear();
     verb = nullptr;

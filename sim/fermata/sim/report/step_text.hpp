@@ -32,6 +32,7 @@ class StepText {
   struct Clause {
     std::string text;
     bool is_telling = false;
+    bool is_wake = false;
   };
 
   [[nodiscard]] std::vector<Clause> all_clauses(std::size_t step) const;
