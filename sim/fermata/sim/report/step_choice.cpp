@@ -12,6 +12,7 @@ namespace fermata::sim {
 namespace {
 
 constexpr std::size_t kMostWaits = 8;
+constexpr std::size_t kMostBeforeCrash = 3;  // Steps of a machine.
 constexpr std::size_t kLinesOfAWay =
     5;  // A step of it takes two lines or three, and a third is enough.
 
@@ -259,23 +260,27 @@ class Chooser {
       const RunLog::Disturbance& crash = run_log_.disturbances()[i];
       if (!choice_.disturbances[i] || crash.kind != "crash") continue;
       FERMATA_ASSERT(!crash.machine.empty());
-      if (const auto step = last_step_before(crash)) show_step_if_there_is_room(*step);
+      for (const std::size_t step : last_steps_before(crash)) show_step_if_there_is_room(step);
     }
   }
 
-  /// The last step of the machine that crashes; in a terse table the last one that tells something,
-  /// of a coroutine that the crash interrupts.
-  [[nodiscard]] std::optional<std::size_t> last_step_before(
-      const RunLog::Disturbance& crash) const {
-    std::vector<bool> seen(run_log_.lanes().size());
-    for (std::size_t i = index_of(crash.step); i-- > begin_;) {
+  /// The last step of the machine that crashes. In a terse table the last ones that tell something,
+  /// latest first, of a coroutine that the crash interrupts.
+  [[nodiscard]] std::vector<std::size_t> last_steps_before(const RunLog::Disturbance& crash) const {
+    std::vector<std::size_t> last;
+    std::optional<std::size_t> interrupted;  // Its lane.
+    std::vector<bool> is_over(run_log_.lanes().size());
+    const std::size_t most = is_terse_ ? kMostBeforeCrash : 1;
+    for (std::size_t i = index_of(crash.step); i-- > begin_ && last.size() < most;) {
       const RunLog::Step& step = run_log_.steps()[i];
       if (run_log_.lanes()[step.lane].machine != crash.machine) continue;
-      if (!is_terse_) return i;
-      if (!seen[step.lane] && step.ending == RunLog::Ending::Waits && tells(i)) return i;
-      seen[step.lane] = true;
+      const bool waits = step.ending == RunLog::Ending::Waits && !is_over[step.lane];
+      if (is_terse_ && !interrupted && waits && tells(i)) interrupted = step.lane;
+      const bool is_its = step.lane == interrupted && tells(i);
+      if (!is_terse_ || is_its) last.push_back(i);
+      is_over[step.lane] = true;
     }
-    return std::nullopt;
+    return last;
   }
 
   // A cause of one line, instead of the mark that it is left out.
