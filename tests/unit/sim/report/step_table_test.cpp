@@ -163,7 +163,7 @@ TEST(StepTable, ExplainsAllWaitsOfADeadlock) {
   const std::string table = step_table(*run.run_log, {}, {.blocked = true});
   EXPECT_TRUE(says(table, "waits for Mutex 'a'")) << table;
   EXPECT_TRUE(says(table, "waits for Mutex 'b'")) << table;
-  EXPECT_TRUE(says(table, "waits for Coroutine 2 'one'")) << table;
+  EXPECT_TRUE(says(table, "waits for 'one'")) << table;
 }
 
 }  // namespace
