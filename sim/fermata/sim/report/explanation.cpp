@@ -82,6 +82,7 @@ std::string failing_text(const Failure& failure) {
 
 /// Whether what a run does from this step on is more than to wait and to wake.
 bool tells_something(const RunLog& run_log, std::size_t from) {
+  FERMATA_ASSERT(from <= run_log.forgotten() + run_log.steps().size());
   const StepText text(run_log);
   const std::size_t begin = from - std::min(from, run_log.forgotten());
   for (std::size_t i = begin; i < run_log.steps().size(); ++i) {

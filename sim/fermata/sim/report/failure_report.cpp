@@ -80,6 +80,7 @@ std::vector<std::size_t> decisions_to_show(const Tape& tape, std::size_t lines,
   std::stable_sort(shown.begin(), shown.end(), [&](std::size_t a, std::size_t b) {
     return rank_of(tape.decisions[a], a == decisive) < rank_of(tape.decisions[b], b == decisive);
   });
+  FERMATA_ASSERT(shown.size() > lines);
   shown.resize(lines - 1);
   std::sort(shown.begin(), shown.end());
   return shown;
@@ -148,6 +149,8 @@ std::string decisions_text(const Tape& tape, bool all, std::optional<std::size_t
   if (count == 0) return text + "  nothing: faults could strike in this run, and none did\n";
   const std::vector<std::size_t> shown =
       decisions_to_show(tape, all ? count : kDecisionLines, decisive);
+  FERMATA_ASSERT(!shown.empty());
+  FERMATA_ASSERT(shown.size() <= count);
   for (const std::size_t index : shown) {
     const Decision& decision = tape.decisions[index];
     text += fmt::format("  {} {}\n", describe(decision.at), describe(decision, tape.names));

@@ -81,15 +81,18 @@ class Chooser {
   /// Whether a mark stands for this step, and for which of its neighbours, too.
   [[nodiscard]] bool is_skipped(std::size_t step) const { return !choice_.steps[step]; }
   [[nodiscard]] bool is_skipped_before(std::size_t step) const {
+    FERMATA_ASSERT(step < end_);
     return step > begin_ && !has_row_before_[step] && is_skipped(step - 1);
   }
   [[nodiscard]] bool is_skipped_after(std::size_t step) const {
+    FERMATA_ASSERT(step >= begin_);
     return step + 1 < end_ && !has_row_before_[step + 1] && is_skipped(step + 1);
   }
 
   /// How many lines a table with this step has, the mark of the steps around it split or gone.
   [[nodiscard]] std::size_t used_with(std::size_t step, std::size_t clauses) const {
     FERMATA_ASSERT(used_ > 0);
+    FERMATA_ASSERT(clauses > 0);
     return used_ - 1 + clauses + static_cast<std::size_t>(is_skipped_before(step)) +
            static_cast<std::size_t>(is_skipped_after(step));
   }
@@ -113,6 +116,7 @@ class Chooser {
     const bool is_terse = is_terse_ && !is_effect(step) && !telling.empty();
     const std::size_t used = used_with(step, (is_terse ? telling : text_.clauses(step)).size());
     if (used > most) return;
+    FERMATA_ASSERT(!choice_.steps[step]);
     choice_.steps[step] = true;
     choice_.terse[step] = is_terse;
     used_ = used;
@@ -160,6 +164,8 @@ class Chooser {
 
   // What happened after the decision says more than what was before.
   void show_what_tells() {
+    FERMATA_ASSERT(is_terse_);
+    FERMATA_ASSERT(decided_at_ <= run_log_.steps().size());
     show_faults(run_log_.forgotten() + decided_at_);
     if (range_.decisive) show_way_from_decision();
     show_closest(decided_at_ - std::min<std::size_t>(decided_at_, 1), true);
@@ -177,6 +183,7 @@ class Chooser {
 
   // How it led to the failure.
   void show_way_from_decision() {
+    FERMATA_ASSERT(range_.decisive);
     std::vector<std::size_t> way = way_from(decided_at_);
     if (is_terse_) std::erase_if(way, [&](std::size_t step) { return !tells(step); });
     const std::size_t shown = std::min(way.size(), range_.lines / kLinesOfAWay);
@@ -267,6 +274,7 @@ class Chooser {
   /// The last step of the machine that crashes. In a terse table the last ones that tell something,
   /// latest first, of a coroutine that the crash interrupts.
   [[nodiscard]] std::vector<std::size_t> last_steps_before(const RunLog::Disturbance& crash) const {
+    FERMATA_ASSERT(crash.kind == "crash");
     std::vector<std::size_t> last;
     std::optional<std::size_t> interrupted;  // Its lane.
     std::vector<bool> is_over(run_log_.lanes().size());

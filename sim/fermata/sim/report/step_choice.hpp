@@ -40,7 +40,7 @@ struct StepRange {
 /// By their indexes in the run log.
 struct StepChoice {
   std::vector<bool> steps;
-  /// Of which steps only the telling clauses are shown.
+  /// The steps of which only the telling clauses are shown.
   std::vector<bool> terse;
   std::vector<bool> turns;
   std::vector<bool> disturbances;

@@ -168,8 +168,10 @@ bool is_worth_telling(const Message& message, const std::vector<const Message*>&
   });
 }
 
-/// That a connection is made, or its stream ended, is expected.
+/// False for what is expected: a connection that is made, or the end of its stream.
 bool is_telling(const Message& message, bool is_received) {
+  FERMATA_ASSERT(!message.from.empty());
+  FERMATA_ASSERT(!message.to.empty());
   if (message.fate == Message::Fate::Lost || message.fate == Message::Fate::Refused) return true;
   switch (message.kind) {
     case Message::Kind::Connect:
@@ -234,6 +236,7 @@ std::vector<std::string> StepText::clauses(std::size_t step) const {
 std::vector<std::string> StepText::telling_clauses(std::size_t step) const {
   std::vector<std::string> texts;
   for (Clause& clause : all_clauses(step)) {
+    FERMATA_ASSERT(!clause.text.empty());
     if (clause.is_telling) texts.push_back(std::move(clause.text));
   }
   return texts;

@@ -23,9 +23,9 @@ class StepText {
   /// among the kept ones.
   [[nodiscard]] std::vector<std::string> clauses(std::size_t step) const;
 
-  /// Those that have an effect on others or are a surprise: messages with bytes, files, output,
-  /// cancellations and errors. Not how a coroutine spawns, waits and is woken, and not how a
-  /// connection is made.
+  /// The clauses that have an effect on others or are a surprise: messages with bytes, files,
+  /// output, cancellations and errors. Not how a coroutine spawns, waits and is woken, and not how
+  /// a connection is made.
   [[nodiscard]] std::vector<std::string> telling_clauses(std::size_t step) const;
 
  private:
