@@ -525,6 +525,30 @@ TEST(DeadlockTextTest, ShowsTheRingInOneLine) {
   EXPECT_NE(text.find("--> 'b' --mutex 'left' (held by 'a', taken at "), std::string::npos) << text;
 }
 
+TEST(DeadlockTextTest, NamesNobodyAsTheHolderOfALease) {
+  ExploreOptions options;
+  options.runs = 1;
+  options.strategy = "fifo";
+  options.faults = "none";
+  options.world.step_limit = 10'000;
+  const ExploreResult result = explore(options, [](World&) {
+    Pool<int> seats("seats", {.factory = [] { return 7; }, .max = 1});
+    const auto hog = spawn("hog", [&] {
+      const Lease<int> seat = seats.acquire();
+      for (;;) suspend();
+    });
+    const auto poller = spawn("poller", [&] {
+      while (!seats.try_acquire()) suspend();
+    });
+    await(poller);
+    await(hog);
+  });
+  ASSERT_TRUE(result.found);
+  const std::string& text = result.found->failure.explanation;
+  EXPECT_NE(text.find("'poller' was refused pool 'seats'"), std::string::npos) << text;
+  EXPECT_EQ(text.find("while it was with"), std::string::npos) << text;
+}
+
 /// What `wait` is up to: as the picture says that is made while it waits.
 std::string outside_of(const std::function<void(World& world)>& wait) {
   ExploreOptions options;

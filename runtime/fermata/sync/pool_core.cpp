@@ -96,7 +96,7 @@ PoolSlot* PoolCore::try_acquire() {
   if (!probation) return nullptr;
   Probe probe(*this, *probation);
   if (free_places() <= 0) {
-    runtime().kernel().log_wait(backend::WaitAct::Refused, *this, nullptr, 1);
+    runtime().kernel().log_wait(backend::WaitAct::Refused, *this, nullptr);
     return nullptr;
   }
   ++active_;
