@@ -60,7 +60,7 @@ TEST(StepTable, ShowsMessagesBeforeWaitsWhenThereIsNoRoomForBoth) {
 
 TEST(StepTable, CountsTheLinesForWhatItLeavesOut) {
   const auto run = watched_run(fail_among_many);
-  for (const std::size_t lines : {6, 9, 14}) {
+  for (const std::size_t lines : {6u, 9u, 14u}) {
     const std::string table = step_table(*run.run_log, {}, {.lines = lines});
     EXPECT_LE(lines_of(table), lines + 1) << table;
   }
