@@ -175,6 +175,18 @@ TEST_F(Cli, AFailureIsReportedAndItsLineWorks) {
   EXPECT_TRUE(std::filesystem::exists(line_with(found.output, "tape: "))) << found.output;
 }
 
+TEST_F(Cli, AFailureOfAStrategyWithALongNameIsReproducedByItsTape) {
+  std::string strategy = "urw:w=1.1";
+  for (int key = 2; key < 100; ++key) strategy += "," + std::to_string(key) + ".1";
+  const Finished found = run_to(2, "Fails", "--runs 4000 --strategy " + strategy);
+  const std::string line = line_with(found.output, "reproduce: ");
+  EXPECT_EQ(line.find("FERMATA_REPLAY="), 0u) << line;
+  EXPECT_EQ(line.find(strategy), std::string::npos) << line;
+  const Finished again = run_shell(line);
+  EXPECT_EQ(again.exit_code, 2) << again.output;
+  EXPECT_TRUE(says(again, "safety: "));
+}
+
 TEST_F(Cli, TheResultDoesNotDependOnTheNumberOfProcesses) {
   for (const char* flags : {"Fails:--runs 4000", "FailsInTwoWays:--runs 1500 --keep-going",
                             "Passes:--runs 3000", "Crashes:--runs 2000 --keep-going"}) {

@@ -35,6 +35,12 @@ std::uint64_t steps_to_follow(const FoundFailure& found) {
   return 10 * found.steps + 10'000;
 }
 
+/// Whether nobody would paste it: a strategy that has counted something spells all of that out.
+bool is_long(const std::string& strategy) noexcept {
+  constexpr std::size_t kLongest = 200;
+  return strategy.size() > kLongest;
+}
+
 /// The shrinker's own limits, but for what the process's options say.
 ShrinkLimits shrink_limits(const Options& options) noexcept {
   return {.runs_in_vain = options.shrink_runs};
@@ -52,9 +58,11 @@ void FailurePipeline::explored(FoundFailure found, const Reproduction& explorati
   ReportContext context;
   context.explored = true;
   context.runs = runs;
-  context.reproduce = command_line(settings_of(reproduction, options_), test_);
   const std::string stem = artifact_stem(found, options_);
   context.tape_path = written_tape(found.tape, stem + ".tape");
+  const bool by_tape = alone && !context.tape_path.empty() && is_long(reproduction.strategy);
+  context.reproduce = by_tape ? command_to_replay(context.tape_path)
+                              : command_line(settings_of(reproduction, options_), test_);
   if (alone && found.failure.verdict != Verdict::Nondeterminism) {
     if (wanted(options_.shrink, true)) shrink(found, path_of_shrunk(stem), context);
     if (wanted(options_.explain, true)) explain(found, context);
@@ -83,7 +91,7 @@ void FailurePipeline::replayed(FoundFailure found) const {
   FERMATA_ASSERT(!options_.replay.empty());
   found.tape.program = path_to_type();
   ReportContext context;
-  context.reproduce = command_to_replay();
+  context.reproduce = command_to_replay(options_.replay);
   if (found.failure.verdict != Verdict::Divergence) {
     if (wanted(options_.shrink, false)) shrink(found, path_of_shrunk(options_.replay), context);
     const bool shown = !options_.report.empty() && has_explanation(format_of_report());
@@ -104,7 +112,7 @@ void FailurePipeline::replayed_crash(const Tape& tape) const {
 void FailurePipeline::replayed_passing(RunReport report) const {
   FERMATA_ASSERT(!report.failure);
   report.program = path_to_type();
-  report.reproduce = command_to_replay();
+  report.reproduce = command_to_replay(options_.replay);
   show(report);
 }
 
@@ -119,9 +127,9 @@ ReportFormat FailurePipeline::format_of_report() const {
   return options_.report_format ? *options_.report_format : format_of_file(options_.report);
 }
 
-std::string FailurePipeline::command_to_replay() const {
-  FERMATA_ASSERT(!options_.replay.empty());
-  Settings settings = {{"FERMATA_REPLAY", options_.replay}};
+std::string FailurePipeline::command_to_replay(const std::string& tape) const {
+  FERMATA_ASSERT(!tape.empty());
+  Settings settings = {{"FERMATA_REPLAY", tape}};
   if (options_.replay_mode == ReplayMode::Best) {
     settings.emplace_back("FERMATA_REPLAY_MODE", "best");
   }

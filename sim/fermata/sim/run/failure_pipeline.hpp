@@ -56,7 +56,7 @@ class FailurePipeline {
   /// Writes the report that a replay was asked for, if any.
   void show(const RunReport& report) const;
   [[nodiscard]] ReportFormat format_of_report() const;
-  [[nodiscard]] std::string command_to_replay() const;
+  [[nodiscard]] std::string command_to_replay(const std::string& tape) const;
 
   const Program& program_;
   const Options& options_;
