@@ -9,6 +9,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
+#include "fermata/reactor/signal_name.hpp"
 
 namespace fermata::backend {
 
@@ -40,9 +41,7 @@ std::string SignalEvent::info() const {
 }
 
 void SignalEvent::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
-  const char* const name = sigabbrev_np(signum_);
-  facts.is("signal", name != nullptr ? fmt::format("SIG{}", name) : fmt::to_string(signum_),
-           nullptr);
+  facts.is("signal", signal_name(signum_), nullptr);
   facts.outside("whoever sends it");
 }
 

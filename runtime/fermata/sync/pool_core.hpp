@@ -61,7 +61,7 @@ class PoolSlot {
 
   Link<PoolSlot> all_link_;
   Link<PoolSlot> line_link_;     // Idle, or about to be destroyed by close.
-  std::uint64_t number_ = 0;     // Of all that the pool has made: the first has 1.
+  std::uint64_t number_ = 0;     // From 1 on, in the order in which the pool made them.
   std::uint64_t turn_ = 0;       // When it became idle: the order of the ring.
   std::uint64_t probation_ = 0;  // Of which recovery its lease is a probe; 0: of none.
   State state_ = State::Busy;

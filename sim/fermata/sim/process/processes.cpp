@@ -9,6 +9,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/reactor/signal_name.hpp"
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
@@ -23,12 +24,6 @@ namespace {
 
 bool stops(int signum) noexcept {
   return signum == SIGSTOP || signum == SIGTSTP || signum == SIGTTIN || signum == SIGTTOU;
-}
-
-/// "SIGTERM"; "signal 34" of one without a name.
-std::string name_of_signal(int signum) {
-  const char* const name = sigabbrev_np(signum);
-  return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signum);
 }
 
 }  // namespace
@@ -91,7 +86,9 @@ int SimProcesses::send(int pid, int signum) {
   if (child == nullptr) return ESRCH;
   if (stops(signum)) throw Unsupported("stopping of processes", "sim");
   FERMATA_ASSERT(!child->is_reaped());
-  if (signum != 0) note_call(fmt::format("sends {} to process {}", name_of_signal(signum), pid));
+  if (signum != 0) {
+    note_call(fmt::format("sends signal {} to process {}", backend::signal_name(signum), pid));
+  }
   child->signal(signum);
   return 0;
 }

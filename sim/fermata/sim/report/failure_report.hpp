@@ -40,8 +40,8 @@ struct ReportContext {
 /// Class and message, coroutine, virtual time, trace hash, signature, the one line that begins with
 /// "reproduce: "; then, of the smaller run if there is one, what was decided otherwise than in
 /// production, why that fails, and what it printed; with `all_lines` also the faults that it had.
-/// Of a crash: the step, the stack and the last of what the process wrote, the tapes, what was
-/// decided, and what it had printed until then.
+/// A crash has instead: the step, the stack and the last of what the process wrote, the tapes, what
+/// was decided, and what it had printed until then.
 [[nodiscard]] std::string failure_report(const FoundFailure& found, const ReportContext& context);
 
 /// The report as data, for other formats; nothing when the run was not recorded.

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kTimeWidth = 17;
 constexpr std::size_t kLeastColumnWidth = 27;
 constexpr std::size_t kMostColumns = 4;
-constexpr std::size_t kMostWidth = kMostColumns * kLeastColumnWidth;  // Of several columns.
+constexpr std::size_t kMostWidth = kMostColumns * kLeastColumnWidth;  // All columns.
 
 /// Something that happened: at equal times in the order of the run, a decision before what follows
 /// from it.

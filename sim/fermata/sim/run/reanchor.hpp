@@ -25,7 +25,7 @@ struct Reanchored {
   FoundFailure found;
   /// "412 of 415 decisions matched", and what else it took.
   std::string summary;
-  std::size_t matched = 0;  // Of the decisions that reports show.
+  std::size_t matched = 0;  // How many of the decisions that reports show.
   std::uint64_t runs = 0;
 };
 

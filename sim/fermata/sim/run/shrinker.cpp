@@ -389,7 +389,7 @@ class Shrinker {
   }
 
   static constexpr std::uint64_t kMostTries = 120;  // Of alternatives.
-  static constexpr std::uint64_t kMostMoves = 200;  // Of strikes, before anything is dropped.
+  static constexpr std::uint64_t kMostMoves = 200;  // How often one pass moves a strike.
 
   Trials& trials_;
   const Program& program_;

@@ -16,6 +16,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/context/switch.hpp"
 #include "fermata/core/log.hpp"
+#include "fermata/reactor/signal_name.hpp"
 #include "fermata/reactor/thread_link.hpp"
 #include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/base/counted.hpp"
@@ -502,7 +503,7 @@ void NodeState::request_shutdown() noexcept {
 
 void NodeState::signal(int signum) {
   if (run_log() != nullptr && signum != SIGCHLD) {  // The end of a process is ordinary.
-    record_incident("signal", fmt::format("gets signal SIG{}", sigabbrev_np(signum)));
+    record_incident("signal", fmt::format("gets signal {}", backend::signal_name(signum)));
   }
   reactor_->signals().raise(signum);
 }

@@ -173,10 +173,27 @@ TEST(StepText, SaysWhatIsDoneToProcesses) {
     static_cast<void>(sleeper.wait());
   });
   const Clauses clauses = deeds(*run.run_log, "main");
-  const Clauses wanted = {"starts process 1000 'sleep'", "sends SIGTERM to process 1000"};
+  const Clauses wanted = {"starts process 1000 'sleep'", "sends signal SIGTERM to process 1000"};
   for (const std::string& each : wanted) {
     EXPECT_TRUE(has(clauses, each)) << each << " in " << ::testing::PrintToString(clauses);
   }
+}
+
+TEST(RunLogDisturbances, NameASignalThatHasNoNameByItsNumber) {
+  const auto run = watched_run([](World& world) {
+    Node server = world.node("server", [] {
+      SignalWatch watch(40);
+      watch.wait();
+    });
+    delay(1ms);
+    server.signal(40);
+    world.run();
+  });
+  EXPECT_FALSE(run.result.failure.has_value());
+  const auto& all = run.run_log->disturbances();
+  EXPECT_TRUE(std::any_of(all.begin(), all.end(), [](const RunLog::Disturbance& each) {
+    return each.text.find("gets signal 40") != std::string::npos;
+  }));
 }
 
 TEST(StepText, NamesAllWhomAStepSpawnsInOneClause) {
