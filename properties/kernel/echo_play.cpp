@@ -67,7 +67,7 @@ class EchoPlay {
   }
 
   void serve() {
-    auto listener = TcpListener::bind(Address(0x7f000001, 0));
+    auto listener = TcpListener::bind(Address("127.0.0.1", 0));
     const int number = listener.local_address().port();
     peers_.resize(script_.peers.size());
     for (std::size_t i = 0; i < peers_.size(); ++i) {

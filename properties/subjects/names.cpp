@@ -77,7 +77,7 @@ class Names final : public Subject {
     };
     bool right = !answer.empty();
     if (host == kHosts[0]) {
-      const auto was = [&](const Address& each) { return Address(each.ip(), 80) == answer[0]; };
+      const auto was = [&](const Address& each) { return each.with_port(80) == answer[0]; };
       right = answer.size() == 2 && answer[1] == Address("10.1.1.1", 80) &&
               std::any_of(addresses_.begin(), addresses_.end(), was);
     } else if (host == kHosts[1]) {

@@ -16,8 +16,9 @@
 
 namespace fermata {
 
-/// The IPv4 addresses of `host` in the order of preference, at least one, with the port of
-/// `service`: a name, a number in figures, or empty for port 0.
+/// The addresses of `host` in the order of preference, at least one, with the port of `service`: a
+/// name, a number in figures, or empty for port 0. A real name service is asked for IPv4 addresses
+/// only, and `host` may be an IPv6 address in figures.
 [[nodiscard]] std::vector<Address> resolve(std::string_view host, std::string_view service = {},
                                            const WaitOptions& options = {},
                                            SourcePlace place = SourcePlace::current());

@@ -16,17 +16,21 @@ namespace fermata::os {
 int set_option(int descriptor, SocketOption option, int value);
 int get_option(int descriptor, SocketOption option, int& value);
 
-inline sockaddr_in to_native(const Address& address) {
-  sockaddr_in native = {};
-  native.sin_family = AF_INET;
-  native.sin_addr.s_addr = htonl(address.ip());
-  native.sin_port = htons(address.port());
-  return native;
-}
+/// An address as calls of the system take it.
+struct NativeAddress {
+  explicit NativeAddress(const Address& address) noexcept;
 
-inline Address from_native(const sockaddr_in& native) {
-  return {ntohl(native.sin_addr.s_addr), ntohs(native.sin_port)};
-}
+  [[nodiscard]] const sockaddr* get() const noexcept {
+    return reinterpret_cast<const sockaddr*>(&storage);
+  }
+  [[nodiscard]] int family() const noexcept { return storage.ss_family; }
+
+  sockaddr_storage storage = {};
+  socklen_t size = 0;
+};
+
+/// 0.0.0.0:0 unless it is one of IP.
+[[nodiscard]] Address from_native(const sockaddr& native) noexcept;
 
 /// The addresses of a socket; 0.0.0.0:0 when it has none, or no longer.
 [[nodiscard]] Address local_address_of(int descriptor) noexcept;

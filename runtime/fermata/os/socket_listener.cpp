@@ -22,11 +22,9 @@ void switch_on(int descriptor, int option) {
   kernel.setsockopt(descriptor, SOL_SOCKET, option, &on, sizeof on);
 }
 
-/// A socket that listens at `native`; `place` is for the text of the InputOutputError.
-template <class Native>
-int open_listening_socket(const Native& native, const std::string& place,
+/// A socket that listens at `address`; `place` is for the text of the InputOutputError.
+int open_listening_socket(const sockaddr* address, socklen_t size, const std::string& place,
                           const ListenOptions& options) {
-  const auto* address = reinterpret_cast<const sockaddr*>(&native);
   const int family = address->sa_family;
   const int descriptor = kernel.socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const auto fail = [&] {
@@ -35,9 +33,13 @@ int open_listening_socket(const Native& native, const std::string& place,
     throw InputOutputError("listen at " + place, code);
   };
   if (descriptor < 0) fail();
-  if (family == AF_INET) switch_on(descriptor, SO_REUSEADDR);
+  if (family != AF_UNIX) switch_on(descriptor, SO_REUSEADDR);
   if (options.reuse_port) switch_on(descriptor, SO_REUSEPORT);
-  if (kernel.bind(descriptor, address, sizeof native) != 0) fail();
+  if (family == AF_INET6) {  // Both versions at ::, however the system is set up.
+    const int off = 0;
+    kernel.setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+  }
+  if (kernel.bind(descriptor, address, size) != 0) fail();
   if (kernel.listen(descriptor, options.backlog) != 0) fail();
   return descriptor;
 }
@@ -52,11 +54,14 @@ sockaddr_un to_native(const backend::PipePath& path) {
 }  // namespace
 
 int listen_at(const Address& address, const ListenOptions& options) {
-  return open_listening_socket(to_native(address), address.text(), options);
+  const NativeAddress native(address);
+  return open_listening_socket(native.get(), native.size, address.text(), options);
 }
 
 int listen_at(const backend::PipePath& path, const ListenOptions& options) {
-  return open_listening_socket(to_native(path), path.text(), options);
+  const sockaddr_un native = to_native(path);
+  return open_listening_socket(reinterpret_cast<const sockaddr*>(&native), sizeof native,
+                               path.text(), options);
 }
 
 void SocketListener::accept_some() noexcept {

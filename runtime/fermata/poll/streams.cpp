@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "fermata/base/error.hpp"
+#include "fermata/os/socket_address.hpp"
 #include "fermata/poll/tcp.hpp"
 #include "fermata/system/system_calls.hpp"
 
@@ -18,7 +19,8 @@ Ref<backend::ListenerHandle> Streams::open_listener(const Address& address,
 }
 
 Ref<backend::StreamHandle> Streams::open_connection(const Address& peer) {
-  const int descriptor = os::kernel.socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int family = os::NativeAddress(peer).family();
+  const int descriptor = os::kernel.socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   const std::string operation = fmt::format("connect to {}", peer.text());
   if (descriptor < 0) throw InputOutputError(operation, errno);
   Ref<TcpSocket> stream;

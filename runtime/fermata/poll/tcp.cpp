@@ -41,9 +41,8 @@ TcpSocket::TcpSocket(Watches& watches, int descriptor)
 TcpSocket::~TcpSocket() = default;
 
 void TcpSocket::connect(const Address& peer) {
-  const sockaddr_in native = os::to_native(peer);
-  const auto* const address = reinterpret_cast<const sockaddr*>(&native);
-  int code = os::kernel.connect(descriptor_, address, sizeof native) == 0 ? 0 : errno;
+  const os::NativeAddress native(peer);
+  int code = os::kernel.connect(descriptor_, native.get(), native.size) == 0 ? 0 : errno;
   if (code == EINPROGRESS || code == EINTR) code = 0;
   connecting_ = true;
   if (code == 0) code = update_watch();

@@ -199,7 +199,7 @@ void DatagramHandle::join(const Address& group) { change_membership("join", grou
 void DatagramHandle::leave(const Address& group) { change_membership("leave", group, false); }
 
 void DatagramHandle::change_membership(const char* operation, const Address& group, bool member) {
-  if (!group.is_multicast()) {
+  if (group.version() != IpVersion::V4 || !group.is_multicast()) {
     throw UsageError(
         fmt::format("{} '{}': expected a multicast group, 224.0.0.0 to 239.255.255.255", operation,
                     group.ip_text()));

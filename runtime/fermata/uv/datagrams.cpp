@@ -31,15 +31,15 @@ DatagramSocket::DatagramSocket(Loop& loop, const Address& multicast_interface)
 }
 
 void DatagramSocket::bind(const Address& address, const DatagramOptions& options) {
-  const sockaddr_in native = os::to_native(address);
+  const os::NativeAddress native(address);
   const unsigned flags = options.reuse_address ? UV_UDP_REUSEADDR : 0;
   const std::string operation = fmt::format("bind {}", address.text());
-  check(uv_udp_bind(&udp_, reinterpret_cast<const sockaddr*>(&native), flags), operation);
+  check(uv_udp_bind(&udp_, native.get(), flags), operation);
   check(uv_udp_set_ttl(&udp_, options.ttl), operation);
   check(uv_udp_set_broadcast(&udp_, options.broadcast ? 1 : 0), operation);
   check(uv_udp_set_multicast_loop(&udp_, options.multicast_loop ? 1 : 0), operation);
   check(uv_udp_set_multicast_ttl(&udp_, options.multicast_ttl), operation);
-  if (multicast_interface_.ip() != 0) {
+  if (!multicast_interface_.is_any()) {
     check(uv_udp_set_multicast_interface(&udp_, multicast_interface_.ip_text().c_str()), operation);
   }
   // Without this Linux delivers what is sent to groups that others on the machine have joined.
@@ -85,10 +85,9 @@ void DatagramSocket::on_receive(uv_udp_t* handle, ssize_t size, const uv_buf_t* 
     socket.receive_failed(static_cast<int>(-size));
   } else if (peer != nullptr) {  // Else there was nothing to read.
     FERMATA_ASSERT(static_cast<std::size_t>(size) <= buffer->len);
-    FERMATA_ASSERT(peer->sa_family == AF_INET);
     socket.received(
         {reinterpret_cast<const std::byte*>(buffer->base), static_cast<std::size_t>(size)},
-        os::from_native(*reinterpret_cast<const sockaddr_in*>(peer)));
+        os::from_native(*peer));
   }
 }
 
@@ -107,22 +106,21 @@ void DatagramSocket::stop_receiving() noexcept {
 
 int DatagramSocket::send_now(std::span<const std::byte> data, const Address& peer) {
   const uv_buf_t buffer = buffer_of(data);
-  const sockaddr_in native = os::to_native(peer);
-  const int sent = uv_udp_try_send(&udp_, &buffer, 1, reinterpret_cast<const sockaddr*>(&native));
+  const os::NativeAddress native(peer);
+  const int sent = uv_udp_try_send(&udp_, &buffer, 1, native.get());
   return sent < 0 ? -sent : 0;
 }
 
 int DatagramSocket::submit_send(std::span<const std::byte> data, const Address& peer) {
   FERMATA_ASSERT(!is_closed());
   const uv_buf_t buffer = buffer_of(data);
-  const sockaddr_in native = os::to_native(peer);
-  return -uv_udp_send(&send_, &udp_, &buffer, 1, reinterpret_cast<const sockaddr*>(&native),
-                      [](uv_udp_send_t* request, int status) noexcept {
-                        DatagramSocket& socket = self(request->data);
-                        socket.loop_.complete([keep = Ref<DatagramSocket>::share(socket), status] {
-                          keep->send_done(-status);
-                        });
-                      });
+  const os::NativeAddress native(peer);
+  return -uv_udp_send(
+      &send_, &udp_, &buffer, 1, native.get(), [](uv_udp_send_t* request, int status) noexcept {
+        DatagramSocket& socket = self(request->data);
+        socket.loop_.complete(
+            [keep = Ref<DatagramSocket>::share(socket), status] { keep->send_done(-status); });
+      });
 }
 
 // --- groups, closing ---

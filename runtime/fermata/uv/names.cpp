@@ -42,9 +42,7 @@ struct Names::Forward {
   static void done(uv_getaddrinfo_t* request, int status, addrinfo* answers) noexcept {
     auto* const self = static_cast<Forward*>(request->data);
     for (const addrinfo* each = answers; each != nullptr; each = each->ai_next) {
-      if (each->ai_family != AF_INET) continue;
-      self->query.addresses.push_back(
-          os::from_native(*reinterpret_cast<const sockaddr_in*>(each->ai_addr)));
+      self->query.addresses.push_back(os::from_native(*each->ai_addr));
     }
     uv_freeaddrinfo(answers);
     finish(self, status);
@@ -79,7 +77,7 @@ void Names::enqueue(backend::NameQuery& query) {
     auto job = std::unique_ptr<Forward>(new Forward{*this, query, {}});
     job->request.data = job.get();
     addrinfo hints = {};
-    hints.ai_family = AF_INET;
+    hints.ai_family = query.host.find(':') == std::string::npos ? AF_INET : AF_INET6;
     hints.ai_socktype = SOCK_STREAM;
     const char* service = query.service.empty() ? nullptr : query.service.c_str();
     status = uv_getaddrinfo(loop_.get(), &job->request, &Forward::done, query.host.c_str(), service,
@@ -89,9 +87,8 @@ void Names::enqueue(backend::NameQuery& query) {
   } else {
     auto job = std::unique_ptr<Reverse>(new Reverse{*this, query, {}});
     job->request.data = job.get();
-    const sockaddr_in native = os::to_native(query.address);
-    status = uv_getnameinfo(loop_.get(), &job->request, &Reverse::done,
-                            reinterpret_cast<const sockaddr*>(&native), 0);
+    const os::NativeAddress native(query.address);
+    status = uv_getnameinfo(loop_.get(), &job->request, &Reverse::done, native.get(), 0);
     query.job = &job->request;
     if (status == 0) job.release();
   }

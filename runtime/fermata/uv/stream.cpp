@@ -142,8 +142,8 @@ void TcpSocket::adopt(int descriptor) {
 
 void TcpSocket::connect(const Address& peer) {
   uv_tcp_nodelay(&tcp_, 1);
-  const sockaddr_in native = os::to_native(peer);
-  check(uv_tcp_connect(&connect_, &tcp_, reinterpret_cast<const sockaddr*>(&native), on_connected),
+  const os::NativeAddress native(peer);
+  check(uv_tcp_connect(&connect_, &tcp_, native.get(), on_connected),
         fmt::format("connect to {}", peer.text()));
 }
 

@@ -9,9 +9,17 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/net/host_address.hpp"
 #include "fermata/sim/net/link_table.hpp"
 
 namespace fermata::sim::detail {
+
+namespace {
+
+/// Gets both versions at any address.
+constexpr Address kEverywhere = Address::v6({}, 0);
+
+}  // namespace
 
 void DatagramNetwork::reset() noexcept {
   ways_.clear();
@@ -26,12 +34,12 @@ Address DatagramNetwork::bind(Machine& machine, const Address& wanted, PacketRec
   const auto refuse = [&](int code) {
     throw InputOutputError(fmt::format("bind {}", wanted.text()), code);
   };
-  const bool is_own = wanted.ip() == 0 || wanted.is_loopback() || wanted.ip() == machine.ip();
-  if (!is_own && !wanted.is_multicast()) refuse(EADDRNOTAVAIL);
+  const bool is_group = wanted.version() == IpVersion::V4 && wanted.is_multicast();
+  if (!is_own(machine, wanted) && !is_group) refuse(EADDRNOTAVAIL);
   Address address = wanted;
   if (wanted.port() == 0) {
-    address = Address(wanted.ip(), free_ports_.next(machine.ip(), [&](std::uint16_t port) {
-      return in_use(machine, Address(0, port), false);
+    address = wanted.with_port(free_ports_.next(machine.ip(), [&](std::uint16_t port) {
+      return in_use(machine, kEverywhere.with_port(port), false);
     }));
   } else if (in_use(machine, wanted, reuse_address)) {
     refuse(EADDRINUSE);
@@ -48,7 +56,8 @@ bool DatagramNetwork::in_use(const Machine& machine, const Address& address,
                              bool reuse_address) const {
   return std::any_of(bound_.begin(), bound_.end(), [&](const Bound& other) {
     const bool overlaps =
-        other.address.ip() == 0 || address.ip() == 0 || other.address.ip() == address.ip();
+        share_version(other.address, address) &&
+        (other.address.is_any() || address.is_any() || same_ip(other.address, address));
     return other.machine == &machine && other.address.port() == address.port() && overlaps &&
            !(reuse_address && other.reuse_address);
   });
@@ -67,14 +76,14 @@ DatagramNetwork::Bound& DatagramNetwork::bound(const PacketReceiver& receiver) {
 
 int DatagramNetwork::join(const PacketReceiver& receiver, const Address& group, bool by_loopback) {
   auto& groups = bound(receiver).groups;
-  const Membership membership{group.ip(), by_loopback};
+  const Membership membership{group.with_port(0), by_loopback};
   if (std::find(groups.begin(), groups.end(), membership) != groups.end()) return EADDRINUSE;
   groups.push_back(membership);
   return 0;
 }
 
 int DatagramNetwork::leave(const PacketReceiver& receiver, const Address& group, bool by_loopback) {
-  const Membership membership{group.ip(), by_loopback};
+  const Membership membership{group.with_port(0), by_loopback};
   return std::erase(bound(receiver).groups, membership) == 0 ? EADDRNOTAVAIL : 0;
 }
 
@@ -84,9 +93,10 @@ void DatagramNetwork::send(Machine& from, Packet packet, Reach reach) {
   if (from.over()) return;
   const auto sent = std::make_shared<const Packet>(std::move(packet));
   FERMATA_ASSERT(sent->source.port() != 0);
-  FERMATA_ASSERT(sent->source.ip() != 0);
+  FERMATA_ASSERT(!sent->source.is_any());
+  FERMATA_ASSERT(sent->destination == sent->destination.unmapped());
   if (!sent->destination.is_multicast() && !sent->destination.is_broadcast()) {
-    Machine* const machine = from.peer(sent->destination.ip());
+    Machine* const machine = machine_at(from, sent->destination);
     if (machine != nullptr) return send_to(from, *machine, sent);
     note_datagram(from, from, *sent, Message::Fate::Lost);
     return;
@@ -128,10 +138,11 @@ void DatagramNetwork::reopened(const LinkState& link, Instant when) {
 bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {
   const Address& destination = packet.destination;
   if (bound.address.port() != destination.port()) return false;
-  if (destination.is_broadcast()) return bound.address.ip() == 0;
-  if (bound.address.ip() != 0 && bound.address.ip() != destination.ip()) return false;
+  if (!gets(bound.address, destination.version())) return false;
+  if (destination.is_broadcast()) return bound.address.is_any();
+  if (!bound.address.is_any() && !same_ip(bound.address, destination)) return false;
   if (!destination.is_multicast()) return true;
-  const Membership needed{destination.ip(), packet.by_loopback};
+  const Membership needed{destination.with_port(0), packet.by_loopback};
   return std::find(bound.groups.begin(), bound.groups.end(), needed) != bound.groups.end();
 }
 
@@ -143,7 +154,7 @@ bool DatagramNetwork::arrived(const Machine& machine, const PacketRef& packet) {
     if (each.machine != &machine || !hears(each, *packet)) continue;
     if (is_for_many) {
       taken = each.receiver->arrived(packet) || taken;
-    } else if (only == nullptr || only->address.ip() == 0 || each.address.ip() != 0) {
+    } else if (only == nullptr || only->address.is_any() || !each.address.is_any()) {
       only = &each;  // The address itself goes before 0.0.0.0, then the latest.
     }
   }

@@ -61,7 +61,7 @@ class DatagramNetwork final : private PacketSwitch {
 
  private:
   struct Membership {
-    std::uint32_t group;
+    Address group;  // Without a port.
     bool by_loopback;
     friend bool operator==(const Membership&, const Membership&) = default;
   };

@@ -11,6 +11,7 @@
 #include "fermata/sim/machine/close_delay.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/net/host_address.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/network.hpp"
 #include "fermata/sim/record/run_log.hpp"
@@ -18,8 +19,6 @@
 namespace fermata::sim::detail {
 
 namespace {
-
-constexpr std::uint32_t kLoopback = 0x7f000001;  // 127.0.0.1
 
 std::size_t room_for(const Packet& packet) {
   return packet.bytes.size() + SimDatagramSocket::kOverhead;
@@ -29,10 +28,9 @@ std::size_t room_for(const Packet& packet) {
 
 Ref<backend::DatagramHandle> SimDatagrams::open(const Address& address,
                                                 const DatagramOptions& options) {
-  const Address& interface = options.multicast_interface;
-  const bool is_own =
-      interface.ip() == 0 || interface.is_loopback() || interface.ip() == machine_.ip();
-  if (!is_own) throw InputOutputError(fmt::format("bind {}", address.text()), EADDRNOTAVAIL);
+  if (!is_own(machine_, options.multicast_interface)) {
+    throw InputOutputError(fmt::format("bind {}", address.text()), EADDRNOTAVAIL);
+  }
   return Ref<backend::DatagramHandle>::adopt(
       *new SimDatagramSocket(attachment_, machine_, network_, address, options));
 }
@@ -82,7 +80,7 @@ void SimDatagramSocket::hand_over() {
     FERMATA_ASSERT(buffered_ >= room_for(*packet));
     buffered_ -= room_for(*packet);
     const Arrival arrival(machine_.run_log(), noted);
-    received(packet->bytes, packet->source);
+    received(packet->bytes, seen_by(address_.version(), packet->source));
   }
 }
 
@@ -120,29 +118,37 @@ void SimDatagramSocket::send_submitted() {
 }
 
 int SimDatagramSocket::refusal(const Address& peer) const {
+  const IpVersion version = peer.unmapped().version();
+  if (address_.version() == IpVersion::V4 && peer.version() == IpVersion::V6) return EAFNOSUPPORT;
+  if (!gets(address_, version)) return ENETUNREACH;
+  if (version == IpVersion::V6 && peer.is_multicast()) return ENETUNREACH;
   if (peer.is_broadcast() && !options_.broadcast) return EACCES;
-  const bool leaves = !sends_by_loopback(peer) && peer.ip() != machine_.ip();
+  const bool leaves = !sends_by_loopback(peer) && host_number(peer) != machine_.ip();
   return address_.is_loopback() && leaves ? EINVAL : 0;
 }
 
 bool SimDatagramSocket::sends_by_loopback(const Address& peer) const {
   if (peer.is_multicast()) return options_.multicast_interface.is_loopback();
-  return peer.ip() == 0 || peer.is_loopback();
+  return peer.is_any() || peer.is_loopback();
 }
 
 void SimDatagramSocket::transmit(std::span<const std::byte> data, Address peer) {
   const bool by_loopback = sends_by_loopback(peer);
-  if (peer.ip() == 0) peer = Address(kLoopback, peer.port());
-  std::uint32_t source = address_.ip();
-  if (source == 0 || address_.is_multicast()) source = by_loopback ? kLoopback : machine_.ip();
-  FERMATA_ASSERT(source != 0);
+  peer = peer.unmapped();
+  if (peer.is_any()) peer = host_address(peer.version(), kLoopback, peer.port());
+  Address source = address_.unmapped();
+  if (source.is_any() || source.is_multicast()) {
+    const std::uint32_t host = by_loopback ? kLoopback : machine_.ip();
+    source = host_address(peer.version(), host, address_.port());
+  }
+  FERMATA_ASSERT(!source.is_any());
   Reach reach;
   if (peer.is_multicast()) {
     reach.own_machine = options_.multicast_loop || by_loopback;
     reach.others = !by_loopback && options_.multicast_ttl > 0;
   }
   network_.datagrams().send(machine_,
-                            {.source = Address(source, address_.port()),
+                            {.source = source,
                              .destination = peer,
                              .bytes = {data.begin(), data.end()},
                              .by_loopback = by_loopback},

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/name_table.hpp"
+#include "fermata/sim/net/host_address.hpp"
 
 #include <algorithm>
 #include <array>
@@ -28,9 +29,11 @@ constexpr std::array<Service, 9> kServices = {{
 
 }  // namespace
 
-std::string_view NameTable::host_of(std::uint32_t address) const {
+std::string_view NameTable::host_of(const Address& address) const {
   for (const auto& [host, addresses] : hosts_) {
-    if (std::find(addresses.begin(), addresses.end(), address) != addresses.end()) return host;
+    const bool has = std::any_of(addresses.begin(), addresses.end(),
+                                 [&](const Address& each) { return same_ip(each, address); });
+    if (has) return host;
   }
   return {};
 }

@@ -7,31 +7,24 @@
 #include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/net/host_address.hpp"
 #include "fermata/sim/net/name_table.hpp"
 
 namespace fermata::sim::detail {
 
 namespace {
 
-constexpr std::uint32_t kLocalhost = 0x7f000001;
 constexpr Duration kQuick = std::chrono::microseconds(500);
 constexpr Duration kLeastDnsDelay = std::chrono::milliseconds(1);
 constexpr std::uint64_t kDnsDelays = 14;  // Each twice the one before; the longest is 8 s.
 
 /// The address that `host` spells in figures.
-std::optional<std::uint32_t> in_figures(const std::string& host) {
+std::optional<Address> in_figures(const std::string& host) {
   try {
-    return Address(host, 0).ip();
+    return Address(host, 0);
   } catch (const UsageError&) {
     return std::nullopt;
   }
-}
-
-std::string host_in_figures(const Address& address) {
-  const std::string text = address.text();
-  const std::size_t colon = text.find(':');
-  FERMATA_ASSERT(colon != std::string::npos);
-  return text.substr(0, colon);
 }
 
 std::string subject_of(const backend::NameQuery& query) {
@@ -104,28 +97,27 @@ std::optional<NameFailure> SimNames::look_up(backend::NameQuery& query) const {
   const auto port = query.service.empty() ? 0 : NameTable::port_of(query.service);
   if (!port) return NameFailure::UnknownService;
   if (const auto figures = in_figures(query.host)) {
-    query.addresses = {Address(*figures, *port)};
+    query.addresses = {figures->with_port(*port)};
   } else if (query.host == "localhost") {
-    query.addresses = {Address(kLocalhost, *port)};
+    query.addresses = {Address::v4(kLoopback, *port)};
   } else if (const auto* said = table_.find(query.host)) {
-    for (const std::uint32_t ip : *said) query.addresses.emplace_back(ip, *port);
+    for (const Address& each : *said) query.addresses.push_back(each.with_port(*port));
   } else if (const Machine* named = machine_.peer(query.host)) {
-    query.addresses = {Address(named->ip(), *port)};
+    query.addresses = {Address::v4(named->ip(), *port)};
   }
   return query.addresses.empty() ? std::optional(NameFailure::NotFound) : std::nullopt;
 }
 
 void SimNames::look_up_reverse(backend::NameQuery& query) const {
-  const std::uint32_t ip = query.address.ip();
   query.name.service = NameTable::service_of(query.address.port());
   if (query.address.is_loopback()) {
     query.name.host = "localhost";
-  } else if (const Machine* known = machine_.peer(ip)) {
+  } else if (const Machine* known = machine_at(machine_, query.address)) {
     query.name.host = known->name();
-  } else if (const std::string_view host = table_.host_of(ip); !host.empty()) {
+  } else if (const std::string_view host = table_.host_of(query.address); !host.empty()) {
     query.name.host = host;
   } else {
-    query.name.host = host_in_figures(query.address);
+    query.name.host = query.address.ip_text();
   }
   FERMATA_ASSERT(!query.name.host.empty());
   FERMATA_ASSERT(!query.name.service.empty());

@@ -6,12 +6,14 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/net/host_address.hpp"
 
 namespace fermata::sim::detail {
 
 namespace {
 
 constexpr std::size_t kConnectionsAtFirst = 64;
+constexpr std::array kVersions = {IpVersion::V4, IpVersion::V6};
 
 template <class Place>
 [[noreturn]] void refuse(const Place& place, int code) {
@@ -33,19 +35,26 @@ void Network::reset() noexcept {
 }
 
 Address Network::bind(Machine& machine, const Address& wanted, Listening& listening) {
-  if (wanted.ip() != 0 && !wanted.is_loopback() && wanted.ip() != machine.ip()) {
-    refuse(wanted, EADDRNOTAVAIL);
-  }
+  if (!is_own(machine, wanted)) refuse(wanted, EADDRNOTAVAIL);
   const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(machine);
   FERMATA_ASSERT(port != 0);
   const Bound bound{&listening, wanted.is_loopback()};
-  if (!listeners_.emplace(Place{machine.ip(), port}, bound).second) refuse(wanted, EADDRINUSE);
-  return Address(wanted.ip(), port);
+  for (const IpVersion version : kVersions) {
+    const Place place{machine.ip(), port, version};
+    if (gets(wanted, version) && listeners_.contains(place)) refuse(wanted, EADDRINUSE);
+  }
+  for (const IpVersion version : kVersions) {
+    if (gets(wanted, version)) listeners_.emplace(Place{machine.ip(), port, version}, bound);
+  }
+  return wanted.with_port(port);
 }
 
-void Network::unbind(const Machine& machine, std::uint16_t port) noexcept {
-  const std::size_t erased = listeners_.erase(Place{machine.ip(), port});
-  FERMATA_ASSERT(erased == 1);
+void Network::unbind(const Machine& machine, const Address& address) noexcept {
+  for (const IpVersion version : kVersions) {
+    if (!gets(address, version)) continue;
+    const std::size_t erased = listeners_.erase(Place{machine.ip(), address.port(), version});
+    FERMATA_ASSERT(erased == 1);
+  }
 }
 
 void Network::bind(const Machine& machine, const backend::PipePath& path, Listening& listening) {
@@ -63,9 +72,10 @@ Listening* Network::listening_at(const Machine& machine, const std::string& path
   return found == local_listeners_.end() ? nullptr : found->second;
 }
 
-Listening* Network::listening_at(const Machine& server, std::uint16_t port,
+Listening* Network::listening_at(const Machine& server, const Address& address,
                                  const Machine& client) const noexcept {
-  const auto found = listeners_.find(Place{server.ip(), port});
+  const IpVersion version = address.unmapped().version();
+  const auto found = listeners_.find(Place{server.ip(), address.port(), version});
   if (found == listeners_.end()) return nullptr;
   return found->second.loopback_only && &server != &client ? nullptr : found->second.listening;
 }
@@ -73,8 +83,10 @@ Listening* Network::listening_at(const Machine& server, std::uint16_t port,
 std::shared_ptr<Connection> Network::make_connection(Machine& client, Machine& server,
                                                      const Address& peer) {
   LinkState& there = links_.between(client, server);
-  const Address local(peer.is_loopback() ? peer.ip() : client.ip(), free_port(client));
-  FERMATA_ASSERT(local.port() != 0);
+  const std::uint16_t port = free_port(client);
+  FERMATA_ASSERT(port != 0);
+  const Address own = host_address(peer.unmapped().version(), client.ip(), port);
+  const Address local = peer.is_loopback() ? peer.with_port(port) : seen_by(peer.version(), own);
   return keep_in_sight(std::make_shared<Connection>(
       there.next_connection(), Connection::End{&client, local}, Connection::End{&server, peer},
       there, links_.between(server, client)));
@@ -133,7 +145,9 @@ void Network::reopened(LinkState& link, Instant when) {
 
 std::uint16_t Network::free_port(const Machine& machine) {
   return free_ports_.next(machine.ip(), [&](std::uint16_t port) {
-    return listeners_.count(Place{machine.ip(), port}) > 0;
+    return std::any_of(kVersions.begin(), kVersions.end(), [&](IpVersion version) {
+      return listeners_.contains(Place{machine.ip(), port, version});
+    });
   });
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,12 +46,12 @@ class Network final : private Links {
   /// Binds `listening` at `wanted` on `machine`, port 0 for any, and returns the address. Throws
   /// InputOutputError: the address is in use, or is not an address of that machine.
   Address bind(Machine& machine, const Address& wanted, Listening& listening);
-  void unbind(const Machine& machine, std::uint16_t port) noexcept;
+  void unbind(const Machine& machine, const Address& address) noexcept;
   /// Binds a Unix socket. Throws as the other bind() does.
   void bind(const Machine& machine, const backend::PipePath& path, Listening& listening);
   void unbind(const Machine& machine, const backend::PipePath& path) noexcept;
-  /// The listener of the machine `server` at this port for connections from `client`, or null.
-  [[nodiscard]] Listening* listening_at(const Machine& server, std::uint16_t port,
+  /// The listener of the machine `server` at `address` for connections from `client`, or null.
+  [[nodiscard]] Listening* listening_at(const Machine& server, const Address& address,
                                         const Machine& client) const noexcept;
   [[nodiscard]] Listening* listening_at(const Machine& machine,
                                         const std::string& path) const noexcept;
@@ -84,7 +85,8 @@ class Network final : private Links {
   template <class F>
   void for_each_end(const Machine& machine, F visit);
 
-  using Place = std::pair<std::uint32_t, std::uint16_t>;  // The machine's address and the port.
+  /// The machine's number, the port, and the version of connections; who gets both is there twice.
+  using Place = std::tuple<std::uint32_t, std::uint16_t, IpVersion>;
   struct Bound {
     Listening* listening;
     bool loopback_only;

@@ -15,6 +15,7 @@
 #include "fermata/sim/machine/descriptors.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/net/host_address.hpp"
 #include "fermata/sim/net/tty.hpp"
 #include "fermata/sim/record/run_log.hpp"
 
@@ -77,7 +78,7 @@ Ref<backend::StreamHandle> SimStreams::open_standard(StandardStream which) {
 
 Ref<backend::StreamHandle> SimStreams::open_connection(const Address& peer) {
   require_descriptor(machine_, peer.text());
-  Machine* server = machine_.peer(peer.ip());
+  Machine* server = machine_at(machine_, peer);
   if (server != nullptr && server->is_down()) server = nullptr;
   auto connection =
       network_.make_connection(machine_, server != nullptr ? *server : machine_, peer);
@@ -101,6 +102,7 @@ SimStream::SimStream(fermata::detail::Attachment& attachment, Network& network,
       network_(network),
       connection_(std::move(connection)),
       side_(side),
+      version_(connection_->end(side_).address.version()),
       key_(key_of(connection_->key(), side)),
       arrival_(*this, &SimStream::arrived),
       room_(*this, &SimStream::drain),
@@ -113,14 +115,16 @@ SimStream::SimStream(fermata::detail::Attachment& attachment, Network& network,
   connection_->end(side_).endpoint = this;
 }
 
-Address SimStream::local_address() const { return connection_->end(side_).address; }
+Address SimStream::local_address() const {
+  return seen_by(version_, connection_->end(side_).address);
+}
 
 const backend::StreamHandle* SimStream::far_end() const noexcept {
   return dynamic_cast<const SimStream*>(connection_->end(Connection::other(side_)).endpoint);
 }
 
 Address SimStream::peer_address() const {
-  return connection_->end(Connection::other(side_)).address;
+  return seen_by(version_, connection_->end(Connection::other(side_)).address);
 }
 
 bool SimStream::strikes(Fault fault, const char* draw, const char* does) {
@@ -197,7 +201,7 @@ void SimStream::syn_arrived() {
     record_syn(Message::Fate::Refused);
     return answer(ECONNREFUSED);
   }
-  Listening* listening = network_.listening_at(*server.machine, server.address.port(), machine());
+  Listening* listening = network_.listening_at(*server.machine, server.address, machine());
   const bool unanswered = connection_->link_closed(Connection::Server);
   if (listening == nullptr && !unanswered) {
     record_syn(Message::Fate::Refused);
@@ -509,8 +513,10 @@ void SimListener::hand_over() {
     auto connection = std::move(queue_.front());
     queue_.pop_front();
     const Arrival arrival = connection->accepted();
-    accepted(Ref<backend::StreamHandle>::adopt(
-        *new SimStream(attachment(), network_, std::move(connection), Connection::Server)));
+    auto* const stream =
+        new SimStream(attachment(), network_, std::move(connection), Connection::Server);
+    stream->sees(local_address().version());
+    accepted(Ref<backend::StreamHandle>::adopt(*stream));
   }
 }
 
@@ -518,7 +524,7 @@ void SimListener::close_backend() noexcept {
   accepting_ = false;
   arrival_.cancel();
   if (const auto* address = std::get_if<Address>(&place_)) {
-    network_.unbind(machine_, address->port());
+    network_.unbind(machine_, *address);
   } else {
     network_.unbind(machine_, std::get<backend::PipePath>(place_));
   }

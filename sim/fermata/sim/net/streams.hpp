@@ -55,6 +55,8 @@ class SimStream final : public backend::StreamHandle, public Endpoint {
             std::shared_ptr<Connection> connection, Connection::Side side,
             backend::Direction direction = backend::Direction::Both);
 
+  /// Its socket is of this version, which addresses are told in.
+  void sees(IpVersion version) noexcept { version_ = version; }
   /// Begins to establish the connection.
   void dial();
   /// Begins to connect to an address that no machine has.
@@ -108,6 +110,7 @@ class SimStream final : public backend::StreamHandle, public Endpoint {
   Network& network_;
   std::shared_ptr<Connection> connection_;
   Connection::Side side_;
+  IpVersion version_;
   std::uint64_t key_;
   MemberHappening<SimStream> arrival_;
   MemberHappening<SimStream> room_;

@@ -9,6 +9,7 @@ namespace {
 constexpr std::uint8_t kTcp = 6;
 constexpr std::uint8_t kUdp = 17;
 constexpr std::size_t kIpHeader = 20;
+constexpr std::size_t kIpHeaderV6 = 40;
 constexpr std::size_t kTcpHeader = 20;
 constexpr std::size_t kUdpHeader = 8;
 constexpr std::uint16_t kWindow = 65'535;
@@ -46,7 +47,32 @@ void put_checksum(std::string& packet, std::size_t at, std::uint32_t sum) {
   packet[at + 1] = static_cast<char>(checksum & 0xff);
 }
 
+bool is_v4(const PacketEnds& ends) {
+  const IpVersion version = ends.source.unmapped().version();
+  FERMATA_ASSERT(version == ends.destination.unmapped().version());
+  return version == IpVersion::V4;
+}
+
+void append_addresses(std::string& text, const PacketEnds& ends) {
+  const std::size_t begin = is_v4(ends) ? 12 : 0;  // Where the number is in a mapped address.
+  for (const Address* each : {&ends.source, &ends.destination}) {
+    for (std::size_t i = begin; i < each->bytes().size(); ++i) append_byte(text, each->bytes()[i]);
+  }
+}
+
+std::string ip_header_v6(const PacketEnds& ends, std::uint8_t protocol, std::size_t size) {
+  std::string header;
+  append_long(header, 6u << 28);
+  append_short(header, static_cast<std::uint32_t>(size));
+  append_byte(header, protocol);
+  append_byte(header, 64);
+  append_addresses(header, ends);
+  FERMATA_ASSERT(header.size() == kIpHeaderV6);
+  return header;
+}
+
 std::string ip_header(const PacketEnds& ends, std::uint8_t protocol, std::size_t size) {
+  if (!is_v4(ends)) return ip_header_v6(ends, protocol, size);
   std::string header;
   append_byte(header, 0x45);  // Version 4, five words.
   append_byte(header, 0);
@@ -56,8 +82,7 @@ std::string ip_header(const PacketEnds& ends, std::uint8_t protocol, std::size_t
   append_byte(header, 64);
   append_byte(header, protocol);
   append_short(header, 0);
-  append_long(header, ends.source.ip());
-  append_long(header, ends.destination.ip());
+  append_addresses(header, ends);
   FERMATA_ASSERT(header.size() == kIpHeader);
   put_checksum(header, 10, sum_of(header));
   return header;
@@ -70,8 +95,7 @@ std::string packet_of(const PacketEnds& ends, std::uint8_t protocol, std::string
   FERMATA_ASSERT(at < body.size());
   if (missing == 0) {
     std::string pseudo;
-    append_long(pseudo, ends.source.ip());
-    append_long(pseudo, ends.destination.ip());
+    append_addresses(pseudo, ends);
     append_short(pseudo, protocol);
     append_short(pseudo, static_cast<std::uint32_t>(body.size()));
     put_checksum(body, at, sum_of(pseudo) + sum_of(body));

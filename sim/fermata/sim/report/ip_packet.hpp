@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// IPv4 packets as they are on a line: RFC 791, TCP (RFC 9293) and UDP (RFC 768).
+// IP packets as they are on a line: RFC 791 and RFC 8200, TCP (RFC 9293) and UDP (RFC 768).
 
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +12,7 @@
 
 namespace fermata::sim {
 
+/// REQUIRES, where packets are made of them: both of one version, once unmapped.
 struct PacketEnds {
   Address source;
   Address destination;

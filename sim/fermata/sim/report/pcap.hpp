@@ -2,7 +2,7 @@
 #pragma once
 
 // What the machines of a run sent each other, for Wireshark and tcpdump: a capture file in the
-// classic format with nanoseconds (libpcap, "pcap-savefile"), of raw IPv4 packets.
+// classic format with nanoseconds (libpcap, "pcap-savefile"), of raw IP packets.
 //
 // Where     As if one could listen at every sender: each packet is there once, at the time of its
 //           sending, also one that is lost. A datagram that the network doubles is there twice.

@@ -10,6 +10,7 @@
 #include "fermata/core/runtime.hpp"
 #include "fermata/io/trigger.hpp"
 #include "fermata/sim/base/key.hpp"
+#include "fermata/sim/net/host_address.hpp"
 #include "fermata/sim/world/reactor.hpp"
 #include "fermata/sim/world/world_state.hpp"
 
@@ -19,7 +20,14 @@ std::string_view Node::name() const noexcept { return state_->name(); }
 
 Runtime& Node::runtime() const noexcept { return state_->runtime(); }
 
-Address Node::address(std::uint16_t port) const noexcept { return Address(state_->ip(), port); }
+Address Node::address(std::uint16_t port) const noexcept {
+  FERMATA_ASSERT(state_->ip() != 0);
+  return Address::v4(state_->ip(), port);
+}
+
+Address Node::address_v6(std::uint16_t port) const {
+  return detail::host_address(IpVersion::V6, state_->ip(), port);
+}
 
 void Node::signal(int signum) { state_->signal(signum); }
 
@@ -108,10 +116,7 @@ void World::partition(std::initializer_list<std::string_view> group) {
 void World::heal() { state_->heal(); }
 
 void World::set_addresses(std::string_view host, std::span<const Address> addresses) {
-  std::vector<std::uint32_t> ips;
-  ips.reserve(addresses.size());
-  for (const Address& each : addresses) ips.push_back(each.ip());
-  state_->network().names().set(host, std::move(ips));
+  state_->network().names().set(host, {addresses.begin(), addresses.end()});
 }
 
 void World::program(std::string_view name, ScriptedProgram script) {

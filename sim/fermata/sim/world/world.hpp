@@ -54,6 +54,8 @@ class Node {
   [[nodiscard]] Runtime& runtime() const noexcept;
   /// The address at which other machines reach it.
   [[nodiscard]] Address address(std::uint16_t port) const noexcept;
+  /// The address of version 6 at which others reach it: fd00::/96, then the bytes of address().
+  [[nodiscard]] Address address_v6(std::uint16_t port) const;
 
   /// Sends a signal to the program, which sees it in a later turn of its reactor.
   void signal(int signum);
@@ -157,7 +159,7 @@ class World {
   /// released. For checking whether programs recover. Machines that are down stay down.
   void heal();
 
-  /// Defines the IPv4 addresses of `host` for the name service from now on; their ports are
+  /// Defines the addresses of `host` for the name service from now on; their ports are
   /// ignored, and no addresses mean that there is no such host. Names of nodes need no definition.
   void set_addresses(std::string_view host, std::span<const Address> addresses);
 

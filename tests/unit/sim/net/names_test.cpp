@@ -59,6 +59,46 @@ TEST_F(NamesTest, ANodeGoesByItsName) {
   });
 }
 
+TEST_F(NamesTest, AHostMayHaveAddressesOfBothVersions) {
+  begin(FaultSet::none(), 1);
+  world_.node("app", [&] {
+    const Address db = world_.node("db").address_v6(5432);
+    EXPECT_EQ(db, Address("fd00::a00:2", 5432));
+    EXPECT_EQ(reverse_resolve(db), (HostName{"db", "postgresql"}));
+    const std::array<Address, 2> both = {db, world_.node("db").address(0)};
+    world_.set_addresses("store.example", both);
+    EXPECT_EQ(resolve("store.example", "5432").front(), db);
+    const TcpStream stream = TcpStream::connect("store.example", 5432);
+    EXPECT_EQ(stream.peer_address(), db);
+    EXPECT_EQ(stream.local_address().ip_text(), "fd00::a00:1");
+  });
+  world_.service("db", [] {
+    TcpListener listener = TcpListener::bind({"::", 5432});
+    const auto peer = listener.accept();
+    EXPECT_EQ(peer->peer_address().ip_text(), "fd00::a00:1");
+    while (listener.accept()) {
+    }
+  });
+  finish();
+}
+
+TEST_F(NamesTest, NoMachineHasAForeignAddressOfVersionSix) {
+  run([](World&) {
+    try {
+      (void)TcpStream::connect(Address("2001:db8::1", 80));
+      ADD_FAILURE() << "expected an error";
+    } catch (const InputOutputError& error) {
+      EXPECT_STREQ(error.what(), "connect to [2001:db8::1]:80: No route to host");
+    }
+    try {
+      (void)TcpListener::bind(Address("fd00::a00:7", 80));
+      ADD_FAILURE() << "expected an error";
+    } catch (const InputOutputError& error) {
+      EXPECT_STREQ(error.what(), "listen at [fd00::a00:7]:80: Cannot assign requested address");
+    }
+  });
+}
+
 TEST_F(NamesTest, AHostThatNobodyKnowsIsNotFound) {
   run([](World&) {
     EXPECT_EQ(failure_of("nowhere.example"), NameFailure::NotFound);
@@ -89,7 +129,7 @@ TEST_F(NamesTest, AConnectTriesEachAddressInTurn) {
     const std::array<Address, 3> all = {Address("192.0.2.1", 0), db, Address("192.0.2.2", 0)};
     world.set_addresses("store.example", all);
     const TcpStream stream = TcpStream::connect("store.example", 5432);
-    EXPECT_EQ(stream.peer_address().ip(), db.ip());
+    EXPECT_EQ(stream.peer_address().ip_text(), db.ip_text());
     const std::array<Address, 2> none = {Address("192.0.2.1", 0), Address("192.0.2.2", 0)};
     world.set_addresses("store.example", none);
     try {

@@ -219,5 +219,24 @@ TEST(IpPacket, LeavesOutWhatIsNotKnown) {
   expect_valid({0, 3, Bytes(udp_packet(ends, bytes_of("ab"), 3))});
 }
 
+TEST(IpPacket, HasAddressesOfVersionSix) {
+  const PacketEnds ends{Address("fd00::1", 1), Address("fd00::2", 2)};
+  const Bytes packet(udp_packet(ends, bytes_of("odd")));
+  ASSERT_EQ(packet.size(), 40u + 8u + 3u);
+  EXPECT_EQ(packet.big(0, 4), 0x60000000u);
+  EXPECT_EQ(packet.big(4, 2), 11u);
+  EXPECT_EQ(packet.byte(6), 17u);
+  EXPECT_EQ(packet.big(8, 2), 0xfd00u);
+  EXPECT_EQ(packet.big(22, 2), 1u);
+  EXPECT_EQ(packet.big(38, 2), 2u);
+  EXPECT_EQ(sum(packet.part(40, 11), sum(packet.part(8, 32), 17 + 11)), 0xffffu);
+}
+
+TEST(IpPacket, IsOfVersionFourWhereASocketOfVersionSixSeesItMapped) {
+  const Address four("10.0.0.1", 1);
+  const PacketEnds ends{four.mapped(), Address("10.0.0.2", 2)};
+  expect_valid({0, 0, Bytes(udp_packet(ends, bytes_of("ab")))});
+}
+
 }  // namespace
 }  // namespace fermata::sim
