@@ -10,7 +10,6 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr Address::Bytes kLoopbackV6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 constexpr std::array<std::uint8_t, 12> kNetwork = {0xfd};  // fd00::/96
 
 }  // namespace
@@ -19,7 +18,7 @@ Address host_address(IpVersion version, std::uint32_t host, std::uint16_t port) 
   FERMATA_ASSERT(host != 0);
   const Address four = Address::v4(host, port);
   if (version == IpVersion::V4) return four;
-  if (four.is_loopback()) return Address::v6(kLoopbackV6, port);
+  if (four.is_loopback()) return Address("::1", port);
   Address::Bytes bytes = four.bytes();
   std::copy(kNetwork.begin(), kNetwork.end(), bytes.begin());
   const Address six = Address::v6(bytes, port);
@@ -37,9 +36,9 @@ std::optional<std::uint32_t> host_number(const Address& address) noexcept {
   const Address::Bytes prefix = Address().bytes();
   std::copy_n(prefix.begin(), kNetwork.size(), bytes.begin());
   const Address four = Address::v6(bytes, 0).unmapped();
-  if (four.is_any() || four.is_loopback())
-    return std::nullopt;  // Those have no form behind fd00::.
-  return four.v4_number();
+  // What means the machine itself in version 4 means nothing behind fd00::.
+  const bool is_of_a_machine = !four.is_any() && !four.is_loopback();
+  return is_of_a_machine ? std::optional(four.v4_number()) : std::nullopt;
 }
 
 }  // namespace fermata::sim::detail

@@ -14,6 +14,7 @@
 #include "fermata/io/dns.hpp"
 #include "fermata/io/tcp.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
@@ -84,18 +85,10 @@ TEST_F(NamesTest, AHostMayHaveAddressesOfBothVersions) {
 
 TEST_F(NamesTest, NoMachineHasAForeignAddressOfVersionSix) {
   run([](World&) {
-    try {
-      (void)TcpStream::connect(Address("2001:db8::1", 80));
-      ADD_FAILURE() << "expected an error";
-    } catch (const InputOutputError& error) {
-      EXPECT_STREQ(error.what(), "connect to [2001:db8::1]:80: No route to host");
-    }
-    try {
-      (void)TcpListener::bind(Address("fd00::a00:7", 80));
-      ADD_FAILURE() << "expected an error";
-    } catch (const InputOutputError& error) {
-      EXPECT_STREQ(error.what(), "listen at [fd00::a00:7]:80: Cannot assign requested address");
-    }
+    EXPECT_EQ(test::error_of([] { (void)TcpStream::connect(Address("2001:db8::1", 80)); }),
+              "connect to [2001:db8::1]:80: No route to host");
+    EXPECT_EQ(test::error_of([] { (void)TcpListener::bind(Address("fd00::a00:7", 80)); }),
+              "listen at [fd00::a00:7]:80: Cannot assign requested address");
   });
 }
 
