@@ -20,6 +20,7 @@ if(PkgConfig_FOUND)
   pkg_check_modules(sqlite IMPORTED_TARGET ${global} sqlite3>=3.35)
   pkg_check_modules(postgresql IMPORTED_TARGET ${global} libpq>=14)
   pkg_check_modules(mariadb IMPORTED_TARGET ${global} libmariadb>=3.1)
+  pkg_check_modules(hiredis IMPORTED_TARGET ${global} hiredis>=0.14)
   pkg_check_modules(odbc IMPORTED_TARGET ${global} odbc>=2.3)
 endif()
 find_path(libev_HEADERS ev.h)  # it has no pkg-config file

@@ -37,10 +37,18 @@ WAITS_FOR_PROCESSES = {
     "sim/fermata/sim/run/process/process_wait.cpp",
     "sim/fermata/sim/run/process/process_wait.hpp",
 }
+# What defines the functions of the C library anew, and what answers in their place.
+SERVES = {
+    "runtime/fermata/posix/kernel.hpp",
+    "runtime/fermata/posix/served/clocks.cpp",
+    "runtime/fermata/posix/served/random.cpp",
+    "sim/fermata/sim/guard/guarded_functions.cpp",
+    *("sim/fermata/sim/posix/kernel.hpp", "sim/fermata/sim/posix/kernel_time.cpp"),
+}
 CHARTER_EXCEPTIONS = {
-    "a random generator of its own": {"sim/fermata/sim/guard/guarded_functions.cpp"},
-    "a clock": {"sim/fermata/sim/guard/guarded_functions.cpp"} | WAITS_FOR_PROCESSES,
-    "sleeping": {"sim/fermata/sim/guard/guarded_functions.cpp"},
+    "a random generator of its own": SERVES,
+    "a clock": SERVES | WAITS_FOR_PROCESSES,
+    "sleeping": SERVES,
     "a thread": {"sim/fermata/sim/guard/guarded_functions.cpp"},
     # The one table of FERMATA_* variables; what malloc was asked to fill blocks with.
     # Which driver a program's loop has.
@@ -49,12 +57,15 @@ CHARTER_EXCEPTIONS = {
         "runtime/fermata/drivers/factory.cpp",
     },
     # Which runtime is current; the bounds of the thread's own stack; where an overflow is caught;
-    # whose code is simulated; whose throws are noted.
+    # whose code is simulated; whose throws are noted; who serves foreign code, and the result of a
+    # function that keeps it for each thread.
     "a thread-local": {
         "runtime/fermata/core/runtime.hpp",
         "runtime/fermata/context/context.cpp",
         "runtime/fermata/context/stack_fault.cpp",
         *("sim/fermata/sim/guard/guard.cpp", "sim/fermata/sim/guard/thrown_errors.cpp"),
+        *("runtime/fermata/posix/kernel.cpp", "runtime/fermata/posix/kernel.hpp"),
+        "runtime/fermata/posix/served/names.cpp",
     },
 }
 

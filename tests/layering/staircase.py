@@ -17,14 +17,18 @@ def sim(folders):
 # What each folder includes besides itself, lower folders first: no row names one of a later row.
 MAY_INCLUDE = {
     "runtime/base": set(),
-    "runtime/context": runtime("base"),
-    "runtime/core": runtime("base context"),
-    "runtime/sync": runtime("base core"),
-    "runtime/reactor": runtime("base core"),
-    "runtime/io": runtime("base core sync reactor"),
     # What the kernel is called by, and nothing else.
     "runtime/system": set(),
+    "runtime/context": runtime("base system"),
+    "runtime/core": runtime("base context system"),
+    "runtime/sync": runtime("base core"),
+    "runtime/reactor": runtime("base core system"),
+    "runtime/io": runtime("base core sync reactor"),
     "runtime/os": runtime("base core reactor system"),
+    # What foreign code sees as its operating system.
+    "runtime/posix": runtime("base"),
+    # The functions of the C library, defined anew.
+    "runtime/posix/served": runtime("posix system"),
     "runtime/poll": runtime("base core reactor system os"),
     "runtime/host": runtime("base context core reactor os poll"),
     "runtime/uv": runtime("base core reactor os host"),
@@ -40,9 +44,9 @@ MAY_INCLUDE = {
     # Knows every driver that a database can have.
     "runtime/db/drivers": runtime("base db db/sqlite db/postgresql db/mariadb db/odbc"),
     "runtime": runtime("base core sync io"),
-    "sim/base": runtime("base"),
+    "sim/base": runtime("base system"),
     "sim/tape": runtime("base core") | sim("base"),
-    "sim/guard": runtime("base") | sim("base"),
+    "sim/guard": runtime("base posix") | sim("base"),
     "sim/strategy": runtime("base") | sim("base tape"),
     "sim/record": runtime("base core reactor") | sim("base tape"),
     "sim/waits": runtime("base core") | sim("record"),
@@ -50,13 +54,14 @@ MAY_INCLUDE = {
     "sim/machine": runtime("base core") | sim("base tape record"),
     "sim/net": runtime("base reactor") | sim("base record machine"),
     "sim/fs": runtime("base core reactor") | sim("base record machine"),
+    "sim/posix": runtime("base core reactor system os posix") | sim("base tape machine net"),
     "sim/process": runtime("base reactor") | sim("base record machine net"),
-    "sim/world": runtime("base context core reactor io")
-    | sim("base record waits audit machine net fs process guard"),
+    "sim/world": runtime("base context core reactor io posix")
+    | sim("base record waits audit machine net fs posix process guard"),
     "sim/history": runtime("base") | sim("base tape world"),
     "sim/report": runtime("base reactor") | sim("base tape record"),
-    "sim/run/process": runtime("base") | sim("record tape guard"),
-    "sim/run": runtime("base")
+    "sim/run/process": runtime("base system") | sim("record tape guard"),
+    "sim/run": runtime("base system")
     | sim("base tape strategy record audit machine guard world report run/process"),
     "sim/fuzz": runtime("base") | sim("base tape strategy record run"),
     "sim/property": runtime("base") | sim("base run"),

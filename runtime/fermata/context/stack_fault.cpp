@@ -15,6 +15,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/base/freed_memory.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::detail {
 
@@ -70,7 +71,7 @@ class Line final {
   }
 
   void write_to(int descriptor) const noexcept {
-    [[maybe_unused]] const auto written = ::write(descriptor, text_.data(), size_);
+    [[maybe_unused]] const auto written = os::kernel.write(descriptor, text_.data(), size_);
   }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::detail {
 
@@ -27,7 +28,7 @@ void tell_escape() noexcept {
   const std::string escape = runtime->scheduler().describe_escape();
   if (escape.empty()) return;
   const std::string line = "fermata: " + escape + "\n";
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  [[maybe_unused]] const auto written = os::kernel.write(STDERR_FILENO, line.data(), line.size());
 }
 
 void on_terminate() {

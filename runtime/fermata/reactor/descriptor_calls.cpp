@@ -17,6 +17,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::backend {
 
@@ -34,11 +35,11 @@ int checked(int result, const char* operation) {
 class OpenSocket {
  public:
   explicit OpenSocket(const char* operation)
-      : number_(checked(::socket(AF_INET, kStream, 0), operation)) {}
+      : number_(checked(os::kernel.socket(AF_INET, kStream, 0), operation)) {}
   OpenSocket(const OpenSocket&) = delete;
   OpenSocket& operator=(const OpenSocket&) = delete;
   ~OpenSocket() {
-    if (number_ >= 0) ::close(number_);
+    if (number_ >= 0) os::kernel.close(number_);
   }
   [[nodiscard]] int get() const noexcept { return number_; }
   [[nodiscard]] int keep() noexcept { return std::exchange(number_, -1); }
@@ -51,7 +52,7 @@ class SystemDescriptorCalls final : public DescriptorCalls {
  public:
   DescriptorPair open_pair(const SourcePlace&) override {
     std::array<int, 2> ends{};
-    checked(::socketpair(AF_UNIX, kStream, 0, ends.data()), "open a pair of descriptors");
+    checked(os::kernel.socketpair(AF_UNIX, kStream, 0, ends.data()), "open a pair of descriptors");
     return {ends[0], ends[1]};
   }
 
@@ -64,10 +65,10 @@ class SystemDescriptorCalls final : public DescriptorCalls {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
     auto* const raw = reinterpret_cast<sockaddr*>(&address);
-    checked(::bind(deaf.get(), raw, size), kOperation);
-    checked(::getsockname(deaf.get(), raw, &size), kOperation);
+    checked(os::kernel.bind(deaf.get(), raw, size), kOperation);
+    checked(os::kernel.getsockname(deaf.get(), raw, &size), kOperation);
     OpenSocket client(kOperation);
-    if (::connect(client.get(), raw, size) != 0 && errno != EINPROGRESS) {
+    if (os::kernel.connect(client.get(), raw, size) != 0 && errno != EINPROGRESS) {
       throw InputOutputError(kOperation, errno);
     }
     return client.keep();
@@ -78,31 +79,32 @@ class SystemDescriptorCalls final : public DescriptorCalls {
   }
 
   DescriptorTransfer read(int descriptor, std::span<std::byte> buffer) override {
-    return result_of(::read(descriptor, buffer.data(), buffer.size()));
+    return result_of(os::kernel.read(descriptor, buffer.data(), buffer.size()));
   }
 
   DescriptorTransfer write(int descriptor, std::span<const std::byte> data) override {
-    const ssize_t sent = ::send(descriptor, data.data(), data.size(), MSG_NOSIGNAL);
+    const ssize_t sent = os::kernel.send(descriptor, data.data(), data.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == ENOTSOCK) {
-      return result_of(::write(descriptor, data.data(), data.size()));
+      return result_of(os::kernel.write(descriptor, data.data(), data.size()));
     }
     return result_of(sent);
   }
 
   int shut_down_writing(int descriptor) override {
-    return ::shutdown(descriptor, SHUT_WR) == 0 ? 0 : errno;
+    return os::kernel.shutdown(descriptor, SHUT_WR) == 0 ? 0 : errno;
   }
 
-  int close(int descriptor) override { return ::close(descriptor) == 0 ? 0 : errno; }
+  int close(int descriptor) override { return os::kernel.close(descriptor) == 0 ? 0 : errno; }
 
   int take_error(int descriptor) override {
     int code = 0;
     socklen_t size = sizeof code;
-    return ::getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno;
+    return os::kernel.getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code
+                                                                                      : errno;
   }
 
   bool is_open(int descriptor) const noexcept override {
-    return ::fcntl(descriptor, F_GETFD) != -1;
+    return os::kernel.fcntl(descriptor, F_GETFD) != -1;
   }
 
   void exhaust(bool value) override {
@@ -125,14 +127,14 @@ class SystemDescriptorCalls final : public DescriptorCalls {
     limit.rlim_cur = std::min(limit.rlim_cur, kMostWhenExhausted);
     checked(::setrlimit(RLIMIT_NOFILE, &limit), "set the limit of descriptors");
     const int file = ::memfd_create("fermata", MFD_CLOEXEC);
-    for (int each = file; each >= 0; each = ::fcntl(file, F_DUPFD_CLOEXEC, 0)) {
+    for (int each = file; each >= 0; each = os::kernel.fcntl(file, F_DUPFD_CLOEXEC, 0)) {
       fillers_.push_back(each);
     }
   }
 
   void drain() {
     FERMATA_ASSERT(limit_.has_value());
-    for (const int each : fillers_) ::close(each);
+    for (const int each : fillers_) os::kernel.close(each);
     fillers_.clear();
     rlimit limit = {};
     checked(::getrlimit(RLIMIT_NOFILE, &limit), "find the limit of descriptors");

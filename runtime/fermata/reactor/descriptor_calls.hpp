@@ -6,9 +6,8 @@
 // on both: fermata::descriptor_calls() are those of the current runtime.
 //
 // Blocking    Nothing blocks: what is opened here is non-blocking.
-// Numbers     Simulated descriptors are numbered from kFirstSimulatedDescriptor on, so that none
-//             can be taken for a real one; as everywhere, the lowest free number comes next, so
-//             that a number means another file soon after it was closed.
+// Numbers     As everywhere, the lowest free number comes next, so that a number means another file
+//             soon after it was closed. Those of a simulated process are not those of the real one.
 // Ownership   The program closes what it has opened, once.
 
 #include <cstddef>
@@ -32,9 +31,6 @@ struct DescriptorTransfer {
 }  // namespace fermata
 
 namespace fermata::backend {
-
-/// No system has that many real ones.
-inline constexpr int kFirstSimulatedDescriptor = 1 << 30;
 
 class DescriptorCalls {
  public:

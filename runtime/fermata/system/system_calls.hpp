@@ -7,6 +7,8 @@
 //           through the table costs what a call of a shared library costs.
 // Replace   A test fills a table of its own, from SystemCalls() or from `kernel`, and puts it in
 //           for as long as a ReplacedKernel lives.
+// Served    Where functions of the C library are defined anew, for code that was not written for
+//           Fermata (fermata::posix), this table still has those of the C library.
 // Grow      A call that is not here yet is one line: its signature, and the real one.
 // Signals   Handlers may call through it.
 // Not here  Threads, the masks of signals and the identity of processes, which are not matter of a
@@ -38,10 +40,12 @@ struct SystemCalls {
   // --- any descriptor ---
 
   int (*close)(int descriptor) = ::close;
+  int (*dup2)(int descriptor, int target) = ::dup2;
   int (*dup3)(int descriptor, int target, int flags) = ::dup3;
   int (*eventfd)(unsigned count, int flags) = ::eventfd;
   int (*fcntl)(int descriptor, int command, ...) = ::fcntl;
   int (*fstat)(int descriptor, struct stat* status) = ::fstat;
+  int (*pipe2)(int* ends, int flags) = ::pipe2;
   ssize_t (*read)(int descriptor, void* buffer, size_t size) = ::read;
   ssize_t (*write)(int descriptor, const void* data, size_t size) = ::write;
 
@@ -60,6 +64,7 @@ struct SystemCalls {
   // --- sockets ---
 
   int (*socket)(int domain, int type, int protocol) = ::socket;
+  int (*socketpair)(int domain, int type, int protocol, int* ends) = ::socketpair;
   int (*bind)(int descriptor, const sockaddr* address, socklen_t size) = ::bind;
   int (*listen)(int descriptor, int backlog) = ::listen;
   int (*accept4)(int descriptor, sockaddr* peer, socklen_t* size, int flags) = ::accept4;
@@ -77,7 +82,7 @@ struct SystemCalls {
 };
 
 /// The system calls of the whole process; tests replace them.
-inline constinit SystemCalls kernel;
+extern constinit SystemCalls kernel;
 
 /// For tests: another kernel for as long as this lives. REQUIRES: no other thread makes calls when
 /// it begins and when it ends, and what one kernel has opened is closed while that one is in.

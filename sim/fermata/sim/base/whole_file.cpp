@@ -10,6 +10,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 /// Returns what went wrong, as errno has it; 0 when nothing did.
 int write_all(int file, std::string_view bytes) noexcept {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    const ssize_t written = os::kernel.write(file, bytes.data(), bytes.size());
     if (written >= 0) {
       FERMATA_ASSERT(static_cast<std::size_t>(written) <= bytes.size());
       bytes.remove_prefix(static_cast<std::size_t>(written));
@@ -34,7 +35,7 @@ void write_whole_file(const std::string& path, std::string_view text, std::strin
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   int error = file < 0 ? errno : write_all(file, text);
   // Some file systems tell only now.
-  if (file >= 0 && ::close(file) != 0 && error == 0 && errno != EINTR) error = errno;
+  if (file >= 0 && os::kernel.close(file) != 0 && error == 0 && errno != EINTR) error = errno;
   if (error == 0) return;
   FERMATA_ASSERT(error > 0);
   std::error_code ignored;

@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/posix/kernel.hpp"
+
 namespace fermata::sim {
 
 /// What the guard does with a call of the real world.
@@ -36,14 +38,18 @@ struct GuardOptions {
 /// From now on, for all worlds of the process.
 void set_guard(GuardOptions options);
 
-/// While it lives the code of this thread may do as it likes: for what has no influence on the run,
-/// such as measuring it. Must not be held over a suspension: whoever runs meanwhile could as well.
+/// While it lives the code of this thread may do as it likes, and gets the C library's functions:
+/// for what has no influence on the run, such as measuring it. Must not be held over a suspension:
+/// whoever runs meanwhile could as well.
 class AllowNondeterminism {
  public:
   AllowNondeterminism() noexcept;
   AllowNondeterminism(const AllowNondeterminism&) = delete;
   AllowNondeterminism& operator=(const AllowNondeterminism&) = delete;
   ~AllowNondeterminism();
+
+ private:
+  posix::Unserved unserved_;
 };
 
 namespace detail {

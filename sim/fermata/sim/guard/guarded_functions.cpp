@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The guarded functions: each reports who is simulated and then does what it always did. What
+// The guarded functions: each is served by the kernel of foreign code, where there is one; else it
+// reports who is simulated and then does what it always did. What
 // stands in the program itself comes before what the libraries have, so that calls from libraries
 // come here too; sanitizers that have a version of their own keep it.
 
@@ -16,19 +17,25 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
+#include <span>
 
+#include "fermata/posix/kernel.hpp"
+#include "fermata/posix/real_function.hpp"
 #include "fermata/sim/guard/guard.hpp"
-#include "fermata/sim/guard/real_function.hpp"
 #include "fermata/sim/guard/thrown_errors.hpp"
 
+using fermata::posix::Kernel;
+using fermata::posix::serving;
 using fermata::sim::detail::is_guarded;
 using fermata::sim::detail::report_guarded;
 
 namespace {
 
 template <class Function>
-using Real = fermata::sim::detail::RealFunction<Function>;
+using Real = fermata::posix::RealFunction<Function>;
 
 constinit Real<std::uint32_t()> real_arc4random("arc4random");
 constinit Real<clock_t()> real_clock("clock");
@@ -60,6 +67,24 @@ std::atomic<void (*)(const void* caller) noexcept> exit_listener = nullptr;
   const fermata::sim::AllowNondeterminism allowed;
   real.get()(code);
   __builtin_unreachable();
+}
+
+int answer(int result) noexcept {
+  if (result >= 0) return result;
+  errno = -result;
+  return -1;
+}
+
+timespec served_wall_clock() noexcept {
+  timespec now = {};
+  static_cast<void>(serving->clock_gettime(CLOCK_REALTIME, now));
+  return now;
+}
+
+std::uint32_t served_number() noexcept {
+  std::uint32_t number = 0;
+  serving->fill_randomly(std::as_writable_bytes(std::span(&number, 1)));
+  return number;
 }
 
 /// Whether `name`, called now, is to have its effect.
@@ -107,26 +132,46 @@ extern "C" {
 // --- time: a run that has failed may as well know it ---
 
 clock_t clock() noexcept {
+  if (serving != nullptr) {
+    timespec used = {};
+    static_cast<void>(serving->clock_gettime(CLOCK_PROCESS_CPUTIME_ID, used));
+    return used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1'000'000'000 / CLOCKS_PER_SEC);
+  }
   static_cast<void>(may("clock"));
   return real_clock.get()();
 }
 
 int clock_gettime(clockid_t clock, timespec* time) noexcept {
+  if (serving != nullptr) return answer(serving->clock_gettime(clock, *time));
   static_cast<void>(may("clock_gettime"));
   return real_clock_gettime.get()(clock, time);
 }
 
 int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
+  if (serving != nullptr) {
+    const timespec now = served_wall_clock();
+    *time = {.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1000};
+    return 0;
+  }
   static_cast<void>(may("gettimeofday"));
   return real_gettimeofday.get()(time, zone);
 }
 
 time_t time(time_t* time) noexcept {
+  if (serving != nullptr) {
+    const time_t now = served_wall_clock().tv_sec;
+    if (time != nullptr) *time = now;
+    return now;
+  }
   static_cast<void>(may("time"));
   return real_time.get()(time);
 }
 
 int timespec_get(timespec* time, int base) noexcept {
+  if (serving != nullptr && base == TIME_UTC) {
+    *time = served_wall_clock();
+    return base;
+  }
   static_cast<void>(may("timespec_get"));
   return real_timespec_get.get()(time, base);
 }
@@ -134,41 +179,77 @@ int timespec_get(timespec* time, int base) noexcept {
 // --- random numbers ---
 
 std::uint32_t arc4random() noexcept {
+  if (serving != nullptr) return served_number();
   static_cast<void>(may("arc4random"));
   return real_arc4random.get()();
 }
 
 int getentropy(void* buffer, size_t size) {
+  if (serving != nullptr) {
+    constexpr size_t kMost = 256;
+    if (size > kMost) return answer(-EIO);
+    serving->fill_randomly({static_cast<std::byte*>(buffer), size});
+    return 0;
+  }
   static_cast<void>(may("getentropy"));
   return real_getentropy.get()(buffer, size);
 }
 
 ssize_t getrandom(void* buffer, size_t size, unsigned flags) {
+  if (serving != nullptr) {
+    serving->fill_randomly({static_cast<std::byte*>(buffer), size});
+    return static_cast<ssize_t>(size);
+  }
   static_cast<void>(may("getrandom"));
   return real_getrandom.get()(buffer, size, flags);
 }
 
 // std::random_device::_M_getval(). Where the C++ library is linked in, its own one wins.
 [[gnu::weak]] unsigned _ZNSt13random_device9_M_getvalEv(void* self) {
+  if (serving != nullptr) return served_number();
   static_cast<void>(may("std::random_device"));
   return real_random_device.get()(self);
 }
 
-// --- sleeping: skipped ---
+// --- sleeping: skipped where nobody serves it ---
 
 int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
+  if (serving != nullptr) return -serving->sleep(clock, flags, *time, left);
   return may("clock_nanosleep") ? real_clock_nanosleep.get()(clock, flags, time, left) : 0;
 }
 
 int nanosleep(const timespec* time, timespec* left) {
+  if (serving != nullptr) return answer(serving->sleep(CLOCK_MONOTONIC, 0, *time, left));
   return may("nanosleep") ? real_nanosleep.get()(time, left) : 0;
 }
 
-int sched_yield() noexcept { return may("sched_yield") ? real_sched_yield.get()() : 0; }
+int sched_yield() noexcept {
+  if (serving != nullptr) {
+    serving->yield();
+    return 0;
+  }
+  return may("sched_yield") ? real_sched_yield.get()() : 0;
+}
 
-unsigned sleep(unsigned seconds) { return may("sleep") ? real_sleep.get()(seconds) : 0; }
+unsigned sleep(unsigned seconds) {
+  if (serving != nullptr) {
+    const timespec time = {.tv_sec = static_cast<time_t>(seconds), .tv_nsec = 0};
+    timespec left = {};
+    const bool slept = serving->sleep(CLOCK_MONOTONIC, 0, time, &left) == 0;
+    return slept ? 0 : static_cast<unsigned>(left.tv_sec + (left.tv_nsec > 0 ? 1 : 0));
+  }
+  return may("sleep") ? real_sleep.get()(seconds) : 0;
+}
 
-int usleep(useconds_t time) { return may("usleep") ? real_usleep.get()(time) : 0; }
+int usleep(useconds_t span) {
+  if (serving != nullptr) {
+    constexpr useconds_t kMillion = 1'000'000;
+    const timespec time = {.tv_sec = static_cast<time_t>(span / kMillion),
+                           .tv_nsec = static_cast<long>(span % kMillion) * 1000};
+    return answer(serving->sleep(CLOCK_MONOTONIC, 0, time, nullptr));
+  }
+  return may("usleep") ? real_usleep.get()(span) : 0;
+}
 
 // --- threads and processes: refused ---
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/sim/guard/real_function.hpp"
+#include "fermata/posix/real_function.hpp"
 
 // Sanitizers have a version of their own as well, which a strong definition replaces. A strong one
 // would clash with the C++ library where that is linked in; sanitizers do not allow that.
@@ -74,8 +74,8 @@ const void* object_of(const std::exception_ptr& error) noexcept {
 }
 
 using Destructor = void (*)(void*);
-constinit RealFunction<void(void*, void*, Destructor)> real_throw("__cxa_throw");
-constinit RealFunction<void*(std::size_t)> real_allocate("__cxa_allocate_exception");
+constinit posix::RealFunction<void(void*, void*, Destructor)> real_throw("__cxa_throw");
+constinit posix::RealFunction<void*(std::size_t)> real_allocate("__cxa_allocate_exception");
 
 }  // namespace
 

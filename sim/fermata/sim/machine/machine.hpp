@@ -73,6 +73,8 @@ class Machine : private AgendaOwner {
   virtual void signal(int signum) = 0;
   /// The step that runs uses what has a name with this key.
   virtual void announced(std::uint64_t key, bool written) = 0;
+  /// The run fails, as of a rule that the program has broken: `message` says which.
+  virtual void fail(std::string message) = 0;
   /// From here on nobody knows what a step uses.
   void uses_unknown() noexcept { run_.sharing_unknown = true; }
 

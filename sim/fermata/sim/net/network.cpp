@@ -34,11 +34,11 @@ void Network::reset() noexcept {
   links_.clear();
 }
 
-Address Network::bind(Machine& machine, const Address& wanted, Listening& listening) {
+Address Network::bind(Machine& machine, const Address& wanted, Listening* listening) {
   if (!is_own(machine, wanted)) refuse(wanted, EADDRNOTAVAIL);
   const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(machine);
   FERMATA_ASSERT(port != 0);
-  const Bound bound{&listening, wanted.is_loopback()};
+  const Bound bound{listening, wanted.is_loopback()};
   for (const IpVersion version : kVersions) {
     const Place place{machine.ip(), port, version};
     if (gets(wanted, version) && listeners_.contains(place)) refuse(wanted, EADDRINUSE);
@@ -49,6 +49,16 @@ Address Network::bind(Machine& machine, const Address& wanted, Listening& listen
   return wanted.with_port(port);
 }
 
+void Network::listen(const Machine& machine, const Address& address,
+                     Listening& listening) noexcept {
+  for (const IpVersion version : kVersions) {
+    if (!gets(address, version)) continue;
+    const auto found = listeners_.find(Place{machine.ip(), address.port(), version});
+    FERMATA_ASSERT(found != listeners_.end() && found->second.listening == nullptr);
+    found->second.listening = &listening;
+  }
+}
+
 void Network::unbind(const Machine& machine, const Address& address) noexcept {
   for (const IpVersion version : kVersions) {
     if (!gets(address, version)) continue;
@@ -57,9 +67,20 @@ void Network::unbind(const Machine& machine, const Address& address) noexcept {
   }
 }
 
-void Network::bind(const Machine& machine, const backend::PipePath& path, Listening& listening) {
+void Network::bind(const Machine& machine, const backend::PipePath& path, Listening* listening) {
   const LocalPlace place{machine.ip(), path.text()};
-  if (!local_listeners_.emplace(place, &listening).second) refuse(path, EADDRINUSE);
+  if (!local_listeners_.emplace(place, listening).second) refuse(path, EADDRINUSE);
+}
+
+void Network::listen(const Machine& machine, const backend::PipePath& path,
+                     Listening& listening) noexcept {
+  const auto found = local_listeners_.find(LocalPlace{machine.ip(), path.text()});
+  FERMATA_ASSERT(found != local_listeners_.end() && found->second == nullptr);
+  found->second = &listening;
+}
+
+bool Network::is_bound(const Machine& machine, const std::string& path) const noexcept {
+  return local_listeners_.contains(LocalPlace{machine.ip(), path});
 }
 
 void Network::unbind(const Machine& machine, const backend::PipePath& path) noexcept {
@@ -81,9 +102,9 @@ Listening* Network::listening_at(const Machine& server, const Address& address,
 }
 
 std::shared_ptr<Connection> Network::make_connection(Machine& client, Machine& server,
-                                                     const Address& peer) {
+                                                     const Address& peer, std::uint16_t own_port) {
   LinkState& there = links_.between(client, server);
-  const std::uint16_t port = free_port(client);
+  const std::uint16_t port = own_port != 0 ? own_port : free_port(client);
   FERMATA_ASSERT(port != 0);
   const Address own = host_address(peer.unmapped().version(), client.ip(), port);
   const Address local = peer.is_loopback() ? peer.with_port(port) : seen_by(peer.version(), own);

@@ -43,22 +43,29 @@ class Network final : private Links {
   /// Numbers start again.
   void reset() noexcept;
 
-  /// Binds `listening` at `wanted` on `machine`, port 0 for any, and returns the address. Throws
-  /// InputOutputError: the address is in use, or is not an address of that machine.
-  Address bind(Machine& machine, const Address& wanted, Listening& listening);
+  /// Binds `listening` at `wanted` on `machine`, port 0 for any, and returns the address. Null: the
+  /// place is taken, and nobody listens there. Throws InputOutputError: the address is in use, or
+  /// is not an address of that machine.
+  Address bind(Machine& machine, const Address& wanted, Listening* listening);
+  /// Somebody begins to listen at an address that is bound.
+  void listen(const Machine& machine, const Address& address, Listening& listening) noexcept;
   void unbind(const Machine& machine, const Address& address) noexcept;
-  /// Binds a Unix socket. Throws as the other bind() does.
-  void bind(const Machine& machine, const backend::PipePath& path, Listening& listening);
+  /// A Unix socket; otherwise as above.
+  void bind(const Machine& machine, const backend::PipePath& path, Listening* listening);
+  void listen(const Machine& machine, const backend::PipePath& path, Listening& listening) noexcept;
   void unbind(const Machine& machine, const backend::PipePath& path) noexcept;
   /// The listener of the machine `server` at `address` for connections from `client`, or null.
   [[nodiscard]] Listening* listening_at(const Machine& server, const Address& address,
                                         const Machine& client) const noexcept;
   [[nodiscard]] Listening* listening_at(const Machine& machine,
                                         const std::string& path) const noexcept;
+  /// Whether a Unix socket is bound there, listening or not.
+  [[nodiscard]] bool is_bound(const Machine& machine, const std::string& path) const noexcept;
 
-  /// A connection from `client` to the machine `server`, not established yet.
-  std::shared_ptr<Connection> make_connection(Machine& client, Machine& server,
-                                              const Address& peer);
+  /// A connection from `client` to the machine `server`, not established yet. `own_port` is that
+  /// of the client; 0: any.
+  std::shared_ptr<Connection> make_connection(Machine& client, Machine& server, const Address& peer,
+                                              std::uint16_t own_port = 0);
   /// One within `machine` that goes through no network.
   std::shared_ptr<Connection> make_local_connection(Machine& machine, const std::string& place);
 

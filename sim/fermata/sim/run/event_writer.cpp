@@ -14,6 +14,7 @@
 #include "fermata/sim/base/json.hpp"
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/record/catalogue_json.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -23,14 +24,14 @@ void append(const std::string& path, std::string_view bytes) {
   if (file < 0) throw InputOutputError("cannot write " + path, errno);
   int error = 0;
   while (!bytes.empty() && error == 0) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    const ssize_t written = os::kernel.write(file, bytes.data(), bytes.size());
     if (written >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(written));
     } else if (errno != EINTR) {
       error = errno;
     }
   }
-  ::close(file);
+  os::kernel.close(file);
   if (error != 0) throw InputOutputError("cannot write " + path, error);
 }
 

@@ -22,6 +22,7 @@
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/run/process/process_wait.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -57,7 +58,7 @@ TemporaryFile::TemporaryFile() {
   path_ = folder / "fermata-XXXXXX";
   const int file = ::mkstemp(path_.data());
   if (file < 0) throw InputOutputError("cannot create " + path_, errno);
-  ::close(file);
+  os::kernel.close(file);
 }
 
 TemporaryFile::~TemporaryFile() { ::unlink(path_.c_str()); }

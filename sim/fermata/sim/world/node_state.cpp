@@ -16,6 +16,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/context/switch.hpp"
 #include "fermata/core/log.hpp"
+#include "fermata/posix/kernel.hpp"
 #include "fermata/reactor/signal_name.hpp"
 #include "fermata/reactor/thread_link.hpp"
 #include "fermata/sim/base/amount.hpp"
@@ -338,7 +339,10 @@ void NodeState::resume() {
   if (!stage_.over()) stage_.hash.add(kTurnOfNode, 0, key_);
   last_ran_ = stage_.set_running(this, context_);
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
+  posix::Kernel* const kernel = posix::is_linked() ? &reactor_->kernel() : nullptr;
+  posix::Kernel* const served = std::exchange(posix::serving, kernel);
   switch_context(stage_.own_context(), *suspended_);
+  posix::serving = served;
   current_ = std::exchange(fermata::detail::current_runtime_pointer, outside);
   FERMATA_ASSERT(stage_.running_node() == this);
   stage_.set_running(nullptr, nullptr);
@@ -607,6 +611,15 @@ void NodeState::record_files(bool after_crash) {
   const std::uint64_t version = disk().version();
   if (std::exchange(machine().recorded_disk_, version) == version) return;
   run_log_->saw_files(machine().name(), disk().files(), earliest_visible_time(), after_crash);
+}
+
+void NodeState::fail(std::string message) {
+  const CoroutineBase* const current = runtime_->current();
+  stage_.fail(Failure{.verdict = Verdict::Safety,
+                      .message = std::move(message),
+                      .coroutine = current != nullptr ? current->label() : std::string(),
+                      .at = now_,
+                      .step = stage_.begun});
 }
 
 void NodeState::killed_by_signal(int signum) {

@@ -58,6 +58,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   [[nodiscard]] NodeState* peer(std::string_view name) const noexcept override;
   void signal(int signum) override;
   void announced(std::uint64_t key, bool written) override { audit_.announced(key, written); }
+  void fail(std::string message) override;
   void record_incident(std::string_view kind, std::string_view what, const Machine* other = nullptr,
                        std::optional<Instant> until = {}) override;
 

@@ -32,6 +32,17 @@ Instant drawn_time(Program& program, Fault fault, std::uint64_t key, const Name&
   return drawn == 0 ? Instant::never() : program.now() + kLeastWait * (1 << drawn);
 }
 
+/// What of `wanted` it is ready for; a hang-up and an error in any case.
+PollMask mask_of(Readiness ready, PollMask wanted) noexcept {
+  PollMask mask = PollMask::None;
+  if ((ready & EPOLLIN) != 0) mask |= PollMask::Readable;
+  if ((ready & EPOLLOUT) != 0) mask |= PollMask::Writable;
+  if ((ready & EPOLLRDHUP) != 0) mask |= PollMask::Disconnect;
+  if ((ready & EPOLLPRI) != 0) mask |= PollMask::Prioritized;
+  mask = mask & wanted;
+  return (ready & kAlwaysTold) != 0 ? mask | PollMask::Disconnect : mask;
+}
+
 }  // namespace
 
 // --- SimPoll ---
@@ -40,31 +51,31 @@ SimPoll::SimPoll(SimPolls& polls, Program& program, int descriptor)
     : backend::Poll(polls, descriptor),
       polls_(polls),
       program_(program),
-      serial_(0),
       key_(0),
       report_(*this, &SimPoll::tell),
       false_alarm_(*this, &SimPoll::tell_falsely) {
-  const DescriptorFile* const opened = polls.table_.find(descriptor);
+  Description* const opened = polls.table_.find(descriptor);
   if (opened == nullptr) throw PollError(fmt::format("watch descriptor {}", descriptor), EBADF);
-  if (opened->kind == DescriptorFile::Kind::Regular) {
+  if (!opened->can_be_watched()) {
     throw PollError(fmt::format(
         "watch descriptor {}: expected a socket, a pipe or a device, got a regular file",
         descriptor));
   }
-  serial_ = opened->serial;
-  key_ = opened->key;
+  file_ = opened->weak_from_this();
+  key_ = opened->key();
 }
 
-DescriptorFile* SimPoll::file() const noexcept {
-  DescriptorFile* const found = polls_.table_.find(descriptor());
-  return found != nullptr && found->serial == serial_ ? found : nullptr;
+std::shared_ptr<Description> SimPoll::file() const noexcept {
+  std::shared_ptr<Description> found = file_.lock();
+  if (found.get() != polls_.table_.find(descriptor())) return nullptr;
+  return found;
 }
 
 void SimPoll::arm_mask(PollMask mask) {
   require_same_file();
-  DescriptorFile& watched = *file();
-  polls_.table_.looks_at(watched);
-  watched.watcher = this;
+  const std::shared_ptr<Description> watched = file();
+  polls_.table_.looks_at(*watched);
+  if (!std::exchange(watches_, true)) watched->add(*this);
   if (wanted_ == PollMask::None) {
     ++polls_.armed_;
     plan_false_alarm();
@@ -73,11 +84,24 @@ void SimPoll::arm_mask(PollMask mask) {
   look();
 }
 
+void SimPoll::stop_watching() noexcept {
+  if (!std::exchange(watches_, false)) return;
+  const std::shared_ptr<Description> watched = file_.lock();
+  FERMATA_ASSERT(watched != nullptr);  // Else it would have told that it goes.
+  watched->remove(*this);
+}
+
+// A number that is closed is told as gone, also where a duplicate keeps the description.
+void SimPoll::gone(Description&) {
+  watches_ = false;
+  look();
+}
+
 void SimPoll::disarm_mask() noexcept {
   if (std::exchange(wanted_, PollMask::None) == PollMask::None) return;
   FERMATA_ASSERT(polls_.armed_ > 0);
   --polls_.armed_;
-  if (DescriptorFile* const watched = file()) watched->watcher = nullptr;
+  stop_watching();
   report_.cancel();
   false_alarm_.cancel();
   set_tells_again(false);
@@ -89,19 +113,18 @@ void SimPoll::close_backend() noexcept {
 }
 
 void SimPoll::explain_descriptor(backend::WaitFacts& facts) const {
-  const DescriptorFile* const watched = file();
-  if (watched == nullptr || watched->peer == nullptr)
-    return backend::Poll::explain_descriptor(facts);
-  facts.is("descriptor", {}, &watched->made_at);  // Its number is with the proxy.
+  const std::shared_ptr<Description> watched = file();
+  if (watched == nullptr) return backend::Poll::explain_descriptor(facts);
+  facts.is("descriptor", {}, &polls_.table_.entry(descriptor()).made_at);  // Its number is known.
   facts.state(watched->state());
-  facts.outside(fmt::format("whoever has descriptor {}, its other end", watched->peer->number));
+  facts.outside(watched->maker());
 }
 
 // --- telling ---
 
 PollMask SimPoll::readiness() const noexcept {
-  const DescriptorFile* const watched = file();
-  return watched == nullptr ? PollMask::Disconnect : watched->readiness(wanted_);
+  const std::shared_ptr<Description> watched = file();
+  return watched == nullptr ? PollMask::Disconnect : mask_of(watched->readiness(), wanted_);
 }
 
 void SimPoll::look() {
@@ -156,7 +179,8 @@ SimPolls::SimPolls(fermata::detail::Attachment& attachment, Program& program)
     : backend::Polls(attachment),
       program_(program),
       wait_key_(key_of(program.key(), "interrupted wait")),
-      table_(program) {}
+      table_(program),
+      calls_(program, table_) {}
 
 Ref<backend::Poll> SimPolls::make(int descriptor) {
   return Ref<backend::Poll>::adopt(*new SimPoll(*this, program_, descriptor));

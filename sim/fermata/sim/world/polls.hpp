@@ -11,18 +11,21 @@
 // Closing   A descriptor that is closed while somebody waits for it is told as gone in the next
 //           turn; its number may then mean another file, which is never mistaken for it.
 
+#include "fermata/reactor/poll.hpp"
 #include "fermata/sim/machine/member_happening.hpp"
-#include "fermata/sim/net/descriptor_table.hpp"
+#include "fermata/sim/posix/descriptor_calls.hpp"
+#include "fermata/sim/posix/descriptor_table.hpp"
 
 namespace fermata::sim::detail {
 
 class Program;
 class SimPolls;
 
-class SimPoll final : public backend::Poll, private FileWatcher {
+class SimPoll final : public backend::Poll, private DescriptionWatcher {
  public:
   /// Throws PollError unless `descriptor` can be watched.
   SimPoll(SimPolls& polls, Program& program, int descriptor);
+  ~SimPoll() override { stop_watching(); }
 
   [[nodiscard]] bool same_file() const noexcept override { return file() != nullptr; }
 
@@ -33,8 +36,10 @@ class SimPoll final : public backend::Poll, private FileWatcher {
   void explain_descriptor(backend::WaitFacts& facts) const override;
 
   void look() override;
-  /// The file that the number meant when this was made; null when that was closed.
-  [[nodiscard]] DescriptorFile* file() const noexcept;
+  void gone(Description& description) override;
+  void stop_watching() noexcept;
+  /// What the number meant when this was made; null when that was closed.
+  [[nodiscard]] std::shared_ptr<Description> file() const noexcept;
   [[nodiscard]] PollMask readiness() const noexcept;
   void plan_false_alarm();
   void tell();
@@ -43,8 +48,9 @@ class SimPoll final : public backend::Poll, private FileWatcher {
 
   SimPolls& polls_;
   Program& program_;
-  std::uint64_t serial_;
+  std::weak_ptr<Description> file_;
   std::uint64_t key_;
+  bool watches_ = false;
   PollMask wanted_ = PollMask::None;
   MemberHappening<SimPoll> report_;
   MemberHappening<SimPoll> false_alarm_;
@@ -56,7 +62,7 @@ class SimPolls final : public backend::Polls {
  public:
   SimPolls(fermata::detail::Attachment& attachment, Program& program);
 
-  [[nodiscard]] backend::DescriptorCalls& calls() noexcept override { return table_; }
+  [[nodiscard]] backend::DescriptorCalls& calls() noexcept override { return calls_; }
   [[nodiscard]] DescriptorTable& table() noexcept { return table_; }
 
   /// Before a turn: a round of telling the same again takes time.
@@ -72,6 +78,7 @@ class SimPolls final : public backend::Polls {
   Program& program_;
   std::uint64_t wait_key_;
   DescriptorTable table_;
+  SimDescriptorCalls calls_;
   std::size_t armed_ = 0;
   std::size_t telling_again_ = 0;
 };

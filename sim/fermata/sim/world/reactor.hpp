@@ -11,6 +11,7 @@
 #include "fermata/sim/net/datagrams.hpp"
 #include "fermata/sim/net/names.hpp"
 #include "fermata/sim/net/streams.hpp"
+#include "fermata/sim/posix/kernel.hpp"
 #include "fermata/sim/process/processes.hpp"
 #include "fermata/sim/world/offload.hpp"
 #include "fermata/sim/world/polls.hpp"
@@ -61,6 +62,9 @@ class SimReactor final : public backend::Reactor {
   [[nodiscard]] SimProcesses& processes() override;
   [[nodiscard]] SimOffload& offload() override { return offload_; }
 
+  /// What foreign code sees of the machine.
+  [[nodiscard]] SimKernel& kernel() noexcept { return kernel_; }
+
   /// The step that runs takes `cost`.
   void consume(Duration cost);
   /// The step that runs uses what has a name with this key.
@@ -79,6 +83,7 @@ class SimReactor final : public backend::Reactor {
   std::uint64_t order_key_;
   fermata::detail::Attachment attachment_;
   SimPolls polls_;
+  SimKernel kernel_;
   SimSignals signals_;
   SimTriggers triggers_;
   SimStreams streams_;

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/system/system_calls.hpp"
+
 namespace fermata::sim::detail {
 namespace {
 
@@ -16,7 +18,7 @@ CrashReporter* speaker = nullptr;
 // Only what is safe inside a signal handler.
 void say(std::string_view text) noexcept {
   while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    const ssize_t written = os::kernel.write(STDERR_FILENO, text.data(), text.size());
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));
   }

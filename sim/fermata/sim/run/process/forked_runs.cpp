@@ -26,6 +26,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/guard/guarded_functions.hpp"
 #include "fermata/sim/run/process/process_wait.hpp"
+#include "fermata/system/system_calls.hpp"
 
 /// A hook of the sanitizers, when the program is built with one: called before it ends the process.
 extern "C" [[gnu::weak]] void __sanitizer_set_death_callback(void (*callback)());
@@ -165,8 +166,8 @@ void be_silent(int errors) {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   const int nothing = ::open("/dev/null", O_RDWR);
-  ::dup2(nothing, STDOUT_FILENO);
-  ::dup2(errors, STDERR_FILENO);
+  os::kernel.dup2(nothing, STDOUT_FILENO);
+  os::kernel.dup2(errors, STDERR_FILENO);
 }
 
 /// Empties a file in memory that has grown large: a run that writes without end does not fill the
@@ -183,7 +184,7 @@ void end_hanging(pid_t process, const std::atomic<int>& frames) {
   constexpr int kTries = 200;
   ::kill(process, SIGABRT);  // Its handler returns, and the process goes on.
   for (int i = 0; i < kTries && frames.load() == 0; ++i) {
-    ::poll(nullptr, 0, 1);
+    os::kernel.poll(nullptr, 0, 1);
   }
   ::kill(process, SIGKILL);
 }
@@ -228,7 +229,7 @@ ForkedRuns::ForkedRuns(std::chrono::milliseconds limit) : limit_(limit) {
 }
 
 ForkedRuns::~ForkedRuns() {
-  ::close(errors_);
+  os::kernel.close(errors_);
   ::munmap(page_, sizeof(Page));
 }
 

@@ -10,6 +10,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::sim::detail {
 
@@ -21,8 +22,8 @@ bool ends_before(pid_t process, const std::function<bool()>& too_long) {
   if (end < 0) throw InputOutputError("cannot watch a process", errno);
   pollfd watched{end, POLLIN, 0};
   int ready = 0;
-  while (ready <= 0 && !too_long()) ready = ::poll(&watched, 1, kGlance_ms);
-  ::close(end);
+  while (ready <= 0 && !too_long()) ready = os::kernel.poll(&watched, 1, kGlance_ms);
+  os::kernel.close(end);
   return ready > 0;
 }
 

@@ -11,6 +11,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -24,7 +25,7 @@ class Descriptor {
   }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { ::close(number_); }
+  ~Descriptor() { os::kernel.close(number_); }
 
   [[nodiscard]] int number() const noexcept { return number_; }
 

@@ -7,7 +7,7 @@
 
 #include "fermata/base/assert.hpp"
 
-namespace fermata::sim::detail {
+namespace fermata::posix {
 
 /// A function of a library that the program has defined anew: what it was before. It is looked for
 /// once, also when there is none.
@@ -37,4 +37,4 @@ class RealFunction {
   std::atomic<bool> looked_for_ = false;
 };
 
-}  // namespace fermata::sim::detail
+}  // namespace fermata::posix

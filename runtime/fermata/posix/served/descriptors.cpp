@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Reading, writing and managing descriptors.
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdarg>
+#include <cstdint>
+
+#include "fermata/posix/kernel.hpp"
+#include "fermata/posix/served/real.hpp"
+
+using fermata::posix::answer;
+using fermata::posix::Kernel;
+using fermata::posix::serving;
+
+extern "C" {
+
+// Spellings that headers do not declare.
+ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room);
+int fcntl64(int descriptor, int command, ...);
+
+ssize_t read(int descriptor, void* buffer, size_t size) {
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(read)(descriptor, buffer, size);
+  const iovec target = {buffer, size};
+  return answer(kernel->read(descriptor, {&target, 1}));
+}
+
+ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room) {
+  if (serving == nullptr) return FERMATA_REAL(__read_chk)(descriptor, buffer, size, room);
+  return size <= room ? read(descriptor, buffer, size)
+                      : FERMATA_REAL(__read_chk)(-1, buffer, size, room);  // Ends the program.
+}
+
+ssize_t readv(int descriptor, const iovec* target, int count) {
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(readv)(descriptor, target, count);
+  if (count < 0 || count > IOV_MAX) return answer(-EINVAL);
+  return answer(kernel->read(descriptor, {target, static_cast<size_t>(count)}));
+}
+
+ssize_t write(int descriptor, const void* data, size_t size) {
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(write)(descriptor, data, size);
+  const iovec source = {const_cast<void*>(data), size};
+  return answer(kernel->write(descriptor, {&source, 1}));
+}
+
+ssize_t writev(int descriptor, const iovec* source, int count) {
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(writev)(descriptor, source, count);
+  if (count < 0 || count > IOV_MAX) return answer(-EINVAL);
+  return answer(kernel->write(descriptor, {source, static_cast<size_t>(count)}));
+}
+
+int close(int descriptor) {
+  Kernel* const kernel = serving;
+  return kernel == nullptr ? FERMATA_REAL(close)(descriptor) : answer(kernel->close(descriptor));
+}
+
+// Every argument of fcntl() and ioctl() is a number or a pointer, and so is read as one.
+
+int fcntl(int descriptor, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(fcntl)(descriptor, command, argument);
+  return answer(kernel->fcntl(descriptor, command, reinterpret_cast<std::intptr_t>(argument)));
+}
+
+int fcntl64(int descriptor, int command, ...) {
+  va_list arguments;
+  va_start(arguments, command);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  return fcntl(descriptor, command, argument);
+}
+
+int ioctl(int descriptor, unsigned long request, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, request);
+  void* const argument = va_arg(arguments, void*);
+  va_end(arguments);
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(ioctl)(descriptor, request, argument);
+  return answer(kernel->ioctl(descriptor, request, argument));
+}
+
+int dup(int descriptor) noexcept {
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(dup)(descriptor);
+  return answer(kernel->fcntl(descriptor, F_DUPFD, 0));
+}
+
+// Of the same number, which dup3() refuses, this is a test whether it is open.
+int dup2(int descriptor, int target) noexcept {
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(dup2)(descriptor, target);
+  if (descriptor != target) return answer(kernel->duplicate_to(descriptor, target, 0));
+  const int open = answer(kernel->fcntl(descriptor, F_GETFD, 0));
+  return open < 0 ? open : target;
+}
+
+int dup3(int descriptor, int target, int flags) noexcept {
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(dup3)(descriptor, target, flags);
+  if (descriptor == target) return answer(-EINVAL);
+  return answer(kernel->duplicate_to(descriptor, target, flags));
+}
+
+int pipe2(int* ends, int flags) noexcept {
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(pipe2)(ends, flags);
+  std::array<int, 2> opened{};
+  const int result = kernel->pipe(opened, flags);
+  if (result < 0) return answer(result);
+  ends[0] = opened[0];
+  ends[1] = opened[1];
+  return 0;
+}
+
+int pipe(int* ends) noexcept {
+  return serving == nullptr ? FERMATA_REAL(pipe)(ends) : pipe2(ends, 0);
+}
+
+}  // extern "C"

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/posix/served/real.hpp"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include "fermata/posix/kernel.hpp"
+#include "fermata/posix/served/system_table.hpp"
+
+extern "C" {
+// Ours, and those of clang's sanitizers, which stand in the program as well. As data: their types
+// are of no interest here.
+#define FERMATA_ROW(kind, name)                    \
+  extern const char fermata_own_##name asm(#name); \
+  extern const char fermata_interceptor_##name [[gnu::weak]] asm("__interceptor_" #name);
+FERMATA_FUNCTIONS(FERMATA_ROW)
+#undef FERMATA_ROW
+}
+
+namespace fermata::posix {
+
+namespace {
+
+struct Row {
+  const char* name;
+  const void* own;
+  const void* interceptor;
+};
+
+constexpr std::array kRows = {
+#define FERMATA_ROW(kind, name) Row{#name, &fermata_own_##name, &fermata_interceptor_##name},
+    FERMATA_FUNCTIONS(FERMATA_ROW)
+#undef FERMATA_ROW
+};
+
+constinit std::array<std::atomic<void*>, kRows.size()> found = {};
+
+[[noreturn]] void give_up(const char* text, const char* name) noexcept {
+  std::fprintf(stderr, "fermata: %s: %s\n", name, text);
+  std::abort();
+}
+
+void* look_for(const Row& row) noexcept {
+  if (row.interceptor != nullptr) return const_cast<void*>(row.interceptor);
+  if (void* const next = ::dlsym(RTLD_NEXT, row.name)) return next;
+  give_up("the C library has no such function", row.name);
+}
+
+/// Libraries must find the program's functions, whoever loads them later.
+void require_own(const Row& row) noexcept {
+  if (::dlsym(RTLD_DEFAULT, row.name) == row.own) return;
+  give_up(
+      "libraries do not find the definition of fermata::posix: is the program linked with "
+      "--exclude-libs, with a version script or against a static C library, or does something that "
+      "is loaded before it define the function as well?",
+      row.name);
+}
+
+// Before the program's own constructors, and before anything runs on the stack of a coroutine.
+[[gnu::constructor(101)]] void start() {
+  for (std::size_t i = 0; i < kRows.size(); ++i) {
+    static_cast<void>(find_real(static_cast<Function>(i)));
+    require_own(kRows[i]);
+  }
+  fill_system_table();
+  detail::set_linked();
+}
+
+}  // namespace
+
+void* find_real(Function function) noexcept {
+  const auto index = static_cast<std::size_t>(function);
+  void* known = found[index].load(std::memory_order_relaxed);
+  if (known == nullptr) {
+    known = look_for(kRows[index]);
+    found[index].store(known, std::memory_order_relaxed);
+  }
+  return known;
+}
+
+}  // namespace fermata::posix

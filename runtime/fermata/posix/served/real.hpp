@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The functions that fermata::posix defines anew, as the C library has them.
+
+#include <cerrno>
+#include <cstddef>
+
+#include "fermata/posix/served/functions.hpp"
+
+namespace fermata::posix {
+
+/// One for each row of FERMATA_FUNCTIONS, in its order.
+enum class Function : std::size_t {
+#define FERMATA_ROW(kind, name) name,
+  FERMATA_FUNCTIONS(FERMATA_ROW)
+#undef FERMATA_ROW
+};
+
+/// What the C library, or the sanitizer before it, has under this name. Ends the program when
+/// neither has one.
+[[nodiscard]] void* find_real(Function function) noexcept;
+
+/// The same, with its type: real<decltype(::close)>(Function::close).
+template <class F>
+[[nodiscard]] F* real(Function function) noexcept {
+  return reinterpret_cast<F*>(find_real(function));
+}
+
+/// A kernel's result as functions of C give it: -1 and errno instead of a negative errno.
+template <class Result>
+[[nodiscard]] Result answer(Result result) noexcept {
+  if (result >= 0) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+}  // namespace fermata::posix
+
+/// The real function of this name, which is called like it.
+#define FERMATA_REAL(name) \
+  (::fermata::posix::real<decltype(::name)>(::fermata::posix::Function::name))

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/posix/served/system_table.hpp"
+
+#include "fermata/posix/served/real.hpp"
+#include "fermata/system/system_calls.hpp"
+
+namespace fermata::posix {
+
+void fill_system_table() noexcept {
+  os::SystemCalls& calls = os::kernel;
+  calls.accept4 = FERMATA_REAL(accept4);
+  calls.bind = FERMATA_REAL(bind);
+  calls.close = FERMATA_REAL(close);
+  calls.connect = FERMATA_REAL(connect);
+  calls.dup2 = FERMATA_REAL(dup2);
+  calls.dup3 = FERMATA_REAL(dup3);
+  calls.epoll_create1 = FERMATA_REAL(epoll_create1);
+  calls.epoll_ctl = FERMATA_REAL(epoll_ctl);
+  calls.epoll_pwait2 = FERMATA_REAL(epoll_pwait2);
+  calls.epoll_wait = FERMATA_REAL(epoll_wait);
+  calls.eventfd = FERMATA_REAL(eventfd);
+  calls.fcntl = FERMATA_REAL(fcntl);
+  calls.getpeername = FERMATA_REAL(getpeername);
+  calls.getsockname = FERMATA_REAL(getsockname);
+  calls.getsockopt = FERMATA_REAL(getsockopt);
+  calls.listen = FERMATA_REAL(listen);
+  calls.pipe2 = FERMATA_REAL(pipe2);
+  calls.poll = FERMATA_REAL(poll);
+  calls.ppoll = FERMATA_REAL(ppoll);
+  calls.pselect = FERMATA_REAL(pselect);
+  calls.read = FERMATA_REAL(read);
+  calls.recv = FERMATA_REAL(recv);
+  calls.send = FERMATA_REAL(send);
+  calls.sendmsg = FERMATA_REAL(sendmsg);
+  calls.setsockopt = FERMATA_REAL(setsockopt);
+  calls.shutdown = FERMATA_REAL(shutdown);
+  calls.socket = FERMATA_REAL(socket);
+  calls.socketpair = FERMATA_REAL(socketpair);
+  calls.timerfd_create = FERMATA_REAL(timerfd_create);
+  calls.timerfd_settime = FERMATA_REAL(timerfd_settime);
+  calls.write = FERMATA_REAL(write);
+}
+
+}  // namespace fermata::posix

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The clocks of a simulated machine, as clock_gettime() numbers them.
+
+#include <ctime>
+
+#include "fermata/sim/machine/machine.hpp"
+
+namespace fermata::sim::detail {
+
+/// Whether the clock tells the time of the day.
+[[nodiscard]] inline bool is_wall_clock(clockid_t clock) noexcept {
+  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ||
+         clock == CLOCK_REALTIME_ALARM || clock == CLOCK_TAI;
+}
+
+/// Whether there is such a clock. Those of processes and threads go while the machine does.
+[[nodiscard]] inline bool is_clock(clockid_t clock) noexcept {
+  return clock >= CLOCK_REALTIME && clock <= CLOCK_TAI;
+}
+
+/// What a clock shows now, since its beginning.
+[[nodiscard]] inline Duration clock_shown(Machine& machine, clockid_t clock) {
+  const Instant now = machine.now();
+  if (is_wall_clock(clock)) return Duration(machine.clock().wall(now).nanoseconds);
+  return Duration(machine.clock().shown(now).nanoseconds);
+}
+
+[[nodiscard]] inline Duration duration_of(const timespec& time) noexcept {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+[[nodiscard]] inline timespec timespec_of(Duration time) noexcept {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/posix/datagram_socket.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "fermata/base/assert.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/net/host_address.hpp"
+#include "fermata/sim/posix/socket_address.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+/// The most that a datagram of either version holds.
+constexpr std::size_t kMostBytes = 65'507;
+}  // namespace
+
+DatagramSocket::DatagramSocket(Machine& machine, Network& network, std::uint64_t serial, int domain)
+    : Socket(machine, "UDP socket", serial),
+      network_(network),
+      options_(domain, SOCK_DGRAM, IPPROTO_UDP) {
+  status = O_RDWR;
+}
+
+DatagramSocket::~DatagramSocket() {
+  if (end_ != nullptr) end_->close();
+}
+
+std::string DatagramSocket::state() {
+  if (end_ == nullptr) return "not bound";
+  return fmt::format("port {}, {} datagrams wait", end_->address().port(), end_->waiting().size());
+}
+
+Readiness DatagramSocket::readiness() {
+  const bool has_some = end_ != nullptr && !end_->waiting().empty();
+  return EPOLLOUT | (has_some ? Readiness{EPOLLIN} : 0);
+}
+
+std::optional<int> DatagramSocket::readable_bytes() {
+  if (end_ == nullptr || end_->waiting().empty()) return 0;
+  return static_cast<int>(end_->waiting().front().packet->bytes.size());
+}
+
+// --- names ---
+
+int DatagramSocket::bind_at(const Address& address) {
+  FERMATA_ASSERT(end_ == nullptr);
+  DatagramOptions options;
+  options.reuse_address = options_.number(SOL_SOCKET, SO_REUSEADDR) != 0;
+  options.broadcast = options_.number(SOL_SOCKET, SO_BROADCAST) != 0;
+  try {
+    end_ = std::make_unique<DatagramEnd>(*this, machine(), network_, address, options);
+    return 0;
+  } catch (const InputOutputError& error) {
+    return error.code();
+  }
+}
+
+int DatagramSocket::bind_somewhere() {
+  if (end_ != nullptr) return 0;
+  return bind_at(version() == IpVersion::V6 ? Address::v6({}, 0) : Address::v4(0, 0));
+}
+
+int DatagramSocket::bind(const sockaddr* address, socklen_t size) {
+  if (end_ != nullptr) return -EINVAL;
+  int code = 0;
+  const std::optional<Address> wanted = ip_address(options_.domain(), address, size, code);
+  return wanted ? -bind_at(*wanted) : -code;
+}
+
+int DatagramSocket::connect(const sockaddr* address, socklen_t size) {
+  if (address != nullptr && size >= sizeof(sa_family_t) && address->sa_family == AF_UNSPEC) {
+    peer_ = std::nullopt;
+    if (end_ != nullptr) end_->receive_only_from(std::nullopt);
+    return 0;
+  }
+  int code = 0;
+  const std::optional<Address> peer = ip_address(options_.domain(), address, size, code);
+  if (!peer) return -code;
+  if ((code = bind_somewhere()) != 0) return -code;
+  if ((code = end_->refusal(*peer)) != 0) return -code;
+  peer_ = peer;
+  end_->receive_only_from(peer);
+  return 0;
+}
+
+// A socket that is connected shows the address that it sends from.
+int DatagramSocket::name(bool own, sockaddr* address, socklen_t* size) {
+  if (!own && !peer_) return -ENOTCONN;
+  Address value = version() == IpVersion::V6 ? Address::v6({}, 0) : Address::v4(0, 0);
+  if (!own) {
+    value = *peer_;
+  } else if (end_ != nullptr) {
+    value = end_->address();
+    if (peer_ && value.is_any()) {
+      const std::uint32_t host = peer_->is_loopback() ? kLoopback : machine().ip();
+      value = seen_by(version(),
+                      host_address(peer_->unmapped().version(), host, end_->address().port()));
+    }
+  }
+  spell(value, address, size);
+  return 0;
+}
+
+// --- transfer ---
+
+ssize_t DatagramSocket::receive(msghdr& message, int flags) {
+  if ((flags & (MSG_OOB | MSG_ERRQUEUE)) != 0)
+    return (flags & MSG_OOB) != 0 ? -EOPNOTSUPP : -EAGAIN;
+  if (end_ == nullptr || end_->waiting().empty()) return -EAGAIN;
+  const bool peeks = (flags & MSG_PEEK) != 0;
+  const auto [packet, noted] = peeks ? end_->waiting().front() : end_->take();
+  const Arrival arrival(machine().run_log(), noted);
+  const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
+  const std::span<const std::byte> bytes(packet->bytes);
+  const std::size_t part = std::min(size_of(target), bytes.size());
+  scatter(bytes.first(part), target);
+  message.msg_flags = part < bytes.size() ? MSG_TRUNC : 0;
+  message.msg_controllen = 0;
+  if (message.msg_name != nullptr) {
+    spell(seen_by(version(), packet->source), static_cast<sockaddr*>(message.msg_name),
+          &message.msg_namelen);
+  }
+  return static_cast<ssize_t>((flags & MSG_TRUNC) != 0 ? bytes.size() : part);
+}
+
+ssize_t DatagramSocket::send(const msghdr& message, int flags) {
+  if ((flags & MSG_OOB) != 0 || message.msg_controllen != 0) return -EOPNOTSUPP;
+  std::optional<Address> peer = peer_;
+  int code = 0;
+  if (message.msg_name != nullptr) {
+    peer = ip_address(options_.domain(), static_cast<const sockaddr*>(message.msg_name),
+                      message.msg_namelen, code);
+    if (!peer) return -code;
+  }
+  if (!peer) return -EDESTADDRREQ;
+  if (peer->port() == 0) return -EINVAL;
+  const std::vector<std::byte> bytes = gather({message.msg_iov, message.msg_iovlen});
+  if (bytes.size() > kMostBytes) return -EMSGSIZE;
+  if ((code = bind_somewhere()) != 0) return -code;
+  if ((code = end_->refusal(*peer)) != 0) return -code;
+  if (end_->would_block()) return -EAGAIN;
+  end_->transmit(bytes, *peer);
+  return static_cast<ssize_t>(bytes.size());
+}
+
+int DatagramSocket::shut_down(int how) {
+  if (how < SHUT_RD || how > SHUT_RDWR) return -EINVAL;
+  return peer_ ? 0 : -ENOTCONN;
+}
+
+// --- options ---
+
+int DatagramSocket::option(int level, int name, void* value, socklen_t* size) {
+  if (level != SOL_SOCKET || name != SO_ERROR) return options_.get(level, name, value, size);
+  const int none = 0;
+  *size = std::min<socklen_t>(*size, sizeof none);
+  std::memcpy(value, &none, *size);
+  return 0;
+}
+
+int DatagramSocket::set_option(int level, int name, const void* value, socklen_t size) {
+  const int result = options_.set(level, name, value, size);
+  if (result == 0 && end_ != nullptr) {
+    end_->set_broadcast(options_.number(SOL_SOCKET, SO_BROADCAST) != 0);
+  }
+  return result;
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/posix/kernel.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <utility>
+
+#include "fermata/base/assert.hpp"
+#include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/posix/datagram_socket.hpp"
+#include "fermata/sim/posix/kernel_calls.hpp"
+#include "fermata/sim/posix/pipe_end.hpp"
+#include "fermata/sim/posix/socket_address.hpp"
+#include "fermata/sim/posix/stream_socket.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr int kTypeFlags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+/// What F_SETFL changes of what the world models; the rest is accepted, and kept.
+constexpr int kChangeable = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
+
+bool blocks(const Description& description, int flags = 0) noexcept {
+  return (description.status & O_NONBLOCK) == 0 && (flags & MSG_DONTWAIT) == 0;
+}
+
+}  // namespace
+
+SimKernel::SimKernel(Machine& machine, Network& network, DescriptorTable& table)
+    : machine_(machine), network_(network), table_(table) {
+  seed_random(1);
+}
+
+void SimKernel::end_run() {
+  idle_calls_ = 0;
+  calls_after_end_ = 0;
+  seed_random(1);
+}
+
+// --- descriptors ---
+
+ssize_t SimKernel::read(int descriptor, std::span<const iovec> target) {
+  return with("read", descriptor, [&](const std::shared_ptr<Description>& found) {
+    const Way way{"read", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found), false};
+    return transfer(way, found, found->read_limit(), target,
+                    [&](std::span<const iovec> left) { return found->read(left); });
+  });
+}
+
+ssize_t SimKernel::write(int descriptor, std::span<const iovec> source) {
+  return with("write", descriptor, [&](const std::shared_ptr<Description>& found) {
+    const Way way{"write", descriptor, EPOLLOUT, blocks(*found), true};
+    return transfer(way, found, found->write_limit(), source,
+                    [&](std::span<const iovec> left) { return found->write(left); });
+  });
+}
+
+int SimKernel::close(int descriptor) {
+  if (const int code = enter("close")) return code;
+  return -table_.close(descriptor);
+}
+
+int SimKernel::fcntl(int descriptor, int command, std::intptr_t argument) {
+  return with("fcntl", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+    DescriptorTable::Entry& entry = table_.entry(descriptor);
+    switch (command) {
+      case F_DUPFD:
+      case F_DUPFD_CLOEXEC: {
+        if (argument < 0 || argument >= static_cast<std::intptr_t>(DescriptorTable::kLimit)) {
+          return -EINVAL;
+        }
+        if (table_.is_full("duplicate")) return -EMFILE;
+        return table_.open({.description = found, .close_on_exec = command == F_DUPFD_CLOEXEC},
+                           static_cast<int>(argument));
+      }
+      case F_GETFD:
+        return entry.close_on_exec ? FD_CLOEXEC : 0;
+      case F_SETFD:
+        entry.close_on_exec = (argument & FD_CLOEXEC) != 0;
+        return 0;
+      case F_GETFL:
+        return found->status;
+      case F_SETFL:
+        found->status = (found->status & ~kChangeable) | (static_cast<int>(argument) & kChangeable);
+        return 0;
+      default:
+        return -EINVAL;
+    }
+  });
+}
+
+int SimKernel::duplicate_to(int descriptor, int target, int flags) {
+  return with("dup2", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+    if (const int code = refuse_flags(flags, O_CLOEXEC)) return code;
+    const int code =
+        table_.open_as(target, {.description = found, .close_on_exec = (flags & O_CLOEXEC) != 0});
+    return code == 0 ? target : -code;
+  });
+}
+
+int SimKernel::ioctl(int descriptor, unsigned long request, void* argument) {
+  return with("ioctl", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+    switch (request) {
+      case FIONBIO:
+        found->status &= ~O_NONBLOCK;
+        if (*static_cast<const int*>(argument) != 0) found->status |= O_NONBLOCK;
+        return 0;
+      case FIOCLEX:
+      case FIONCLEX:
+        table_.entry(descriptor).close_on_exec = request == FIOCLEX;
+        return 0;
+      case FIONREAD: {
+        const std::optional<int> bytes = found->readable_bytes();
+        if (!bytes) return -EINVAL;
+        *static_cast<int*>(argument) = *bytes;
+        return 0;
+      }
+      default:
+        return -ENOTTY;
+    }
+  });
+}
+
+int SimKernel::pipe(std::array<int, 2>& ends, int flags) {
+  if (const int code = enter("pipe")) return code;
+  if (const int code = refuse_flags(flags, O_CLOEXEC | O_NONBLOCK | O_DIRECT)) return code;
+  if (table_.is_full("pipe")) return -EMFILE;
+  const std::uint64_t first = table_.next_serial();
+  const auto pair = PipeEnd::make_pair(machine_, network_, {first, table_.next_serial()});
+  static_assert(O_NONBLOCK == SOCK_NONBLOCK && O_CLOEXEC == SOCK_CLOEXEC);
+  return open_both(pair[0], pair[1], flags, ends);
+}
+
+int SimKernel::refuse_flags(int flags, int known) const {
+  return (flags & ~known) != 0 ? -EINVAL : 0;
+}
+
+int SimKernel::open(std::shared_ptr<Description> description, int flags) {
+  if ((flags & SOCK_NONBLOCK) != 0) description->status |= O_NONBLOCK;
+  return table_.open(
+      {.description = std::move(description), .close_on_exec = (flags & SOCK_CLOEXEC) != 0});
+}
+
+int SimKernel::open_both(std::shared_ptr<Description> first, std::shared_ptr<Description> second,
+                         int flags, std::array<int, 2>& ends) {
+  ends[0] = open(std::move(first), flags);
+  if (ends[0] < 0) return ends[0];
+  ends[1] = open(std::move(second), flags);
+  if (ends[1] >= 0) return 0;
+  table_.close(ends[0]);
+  return ends[1];
+}
+
+// --- sockets ---
+
+int SimKernel::socket(int domain, int type, int protocol) {
+  if (const int code = enter("socket")) return code;
+  const int kind = type & ~kTypeFlags;
+  const bool is_ip = domain == AF_INET || domain == AF_INET6;
+  if (!is_ip && domain != AF_UNIX) return -EAFNOSUPPORT;
+  const bool is_stream = kind == SOCK_STREAM;
+  if (!is_stream && !(kind == SOCK_DGRAM && is_ip)) return -EPROTONOSUPPORT;
+  const int usual = !is_ip ? 0 : is_stream ? IPPROTO_TCP : IPPROTO_UDP;
+  if (protocol != 0 && protocol != usual) return -EPROTONOSUPPORT;
+  if (table_.is_full("socket")) return -EMFILE;
+  const std::uint64_t serial = table_.next_serial();
+  if (is_stream) {
+    return open(std::make_shared<StreamSocket>(machine_, network_, serial, domain), type);
+  }
+  return open(std::make_shared<DatagramSocket>(machine_, network_, serial, domain), type);
+}
+
+int SimKernel::socketpair(int domain, int type, int protocol, std::array<int, 2>& ends) {
+  if (const int code = enter("socketpair")) return code;
+  if (domain != AF_UNIX) return -EOPNOTSUPP;
+  if ((type & ~kTypeFlags) != SOCK_STREAM || protocol != 0) return -EPROTONOSUPPORT;
+  if (table_.is_full("socket pair")) return -EMFILE;
+  const std::uint64_t first = table_.next_serial();
+  const auto pair = StreamSocket::make_pair(machine_, network_, {first, table_.next_serial()});
+  return open_both(pair[0], pair[1], type, ends);
+}
+
+int SimKernel::bind(int descriptor, const sockaddr* address, socklen_t size) {
+  return with_socket("bind", descriptor,
+                     [&](Socket& socket) { return socket.bind(address, size); });
+}
+
+int SimKernel::listen(int descriptor, int backlog) {
+  return with_socket("listen", descriptor, [&](Socket& socket) { return socket.listen(backlog); });
+}
+
+int SimKernel::getsockname(int descriptor, sockaddr* address, socklen_t* size) {
+  return with_socket("getsockname", descriptor,
+                     [&](Socket& socket) { return socket.name(true, address, size); });
+}
+
+int SimKernel::getpeername(int descriptor, sockaddr* address, socklen_t* size) {
+  return with_socket("getpeername", descriptor,
+                     [&](Socket& socket) { return socket.name(false, address, size); });
+}
+
+int SimKernel::getsockopt(int descriptor, int level, int name, void* value, socklen_t* size) {
+  return with_socket("getsockopt", descriptor,
+                     [&](Socket& socket) { return socket.option(level, name, value, size); });
+}
+
+int SimKernel::setsockopt(int descriptor, int level, int name, const void* value, socklen_t size) {
+  return with_socket("setsockopt", descriptor,
+                     [&](Socket& socket) { return socket.set_option(level, name, value, size); });
+}
+
+int SimKernel::shutdown(int descriptor, int how) {
+  return with_socket("shutdown", descriptor, [&](Socket& socket) { return socket.shut_down(how); });
+}
+
+// A wait that is interrupted, or too long, leaves the connection to be established.
+int SimKernel::connect(int descriptor, const sockaddr* address, socklen_t size) {
+  return with("connect", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+    Socket* const socket = found->as_socket();
+    if (socket == nullptr) return -ENOTSOCK;
+    const int result = socket->connect(address, size);
+    if (result != -EINPROGRESS || !blocks(*found)) return result;
+    const int waited = wait("connect", {{found, EPOLLOUT, descriptor}}, found->write_limit());
+    if (waited != 0) return waited == -ETIMEDOUT ? -EINPROGRESS : waited;
+    return socket->connect(address, size);
+  });
+}
+
+int SimKernel::accept(int descriptor, sockaddr* address, socklen_t* size, int flags) {
+  return with("accept", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+    Socket* const listener = found->as_socket();
+    if (listener == nullptr) return -ENOTSOCK;
+    if (const int code = refuse_flags(flags, kTypeFlags)) return code;
+    std::shared_ptr<Socket> accepted;
+    const Way way{"accept", descriptor, EPOLLIN, blocks(*found), false};
+    const ssize_t result = transfer(way, found, found->read_limit(), {}, [&](auto) -> ssize_t {
+      if ((listener->readiness() & EPOLLIN) != 0 && table_.is_full("accepted connection")) {
+        return -EMFILE;
+      }
+      int code = 0;
+      accepted = listener->accept(table_.next_serial(), code);
+      return code;
+    });
+    if (result < 0) return static_cast<int>(result);
+    static_cast<void>(accepted->name(false, address, size));
+    return open(std::move(accepted), flags);
+  });
+}
+
+ssize_t SimKernel::receive(int descriptor, msghdr& message, int flags) {
+  return with("recv", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
+    Socket* const socket = found->as_socket();
+    if (socket == nullptr) return -ENOTSOCK;
+    const bool whole =
+        (flags & MSG_WAITALL) != 0 && (flags & MSG_PEEK) == 0 && !socket->keeps_boundaries();
+    const Way way{"recv", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found, flags), whole};
+    const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
+    return transfer(way, found, found->read_limit(), target, [&](std::span<const iovec> left) {
+      msghdr part = message;
+      part.msg_iov = const_cast<iovec*>(left.data());
+      part.msg_iovlen = left.size();
+      const ssize_t result = socket->receive(part, flags & ~(MSG_WAITALL | MSG_DONTWAIT));
+      if (result >= 0) {
+        message.msg_namelen = part.msg_namelen;
+        message.msg_controllen = part.msg_controllen;
+        message.msg_flags = part.msg_flags;
+      }
+      return result;
+    });
+  });
+}
+
+ssize_t SimKernel::send(int descriptor, const msghdr& message, int flags) {
+  return with("send", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
+    Socket* const socket = found->as_socket();
+    if (socket == nullptr) return -ENOTSOCK;
+    const Way way{"send", descriptor, EPOLLOUT, blocks(*found, flags), !socket->keeps_boundaries()};
+    const std::span<const iovec> source(message.msg_iov, message.msg_iovlen);
+    return transfer(way, found, found->write_limit(), source, [&](std::span<const iovec> left) {
+      msghdr part = message;
+      part.msg_iov = const_cast<iovec*>(left.data());
+      part.msg_iovlen = left.size();
+      return socket->send(part, flags & ~MSG_DONTWAIT);
+    });
+  });
+}
+
+}  // namespace fermata::sim::detail

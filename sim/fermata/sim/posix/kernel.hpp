@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The operating system as code that was not written for Fermata sees it in a simulated process:
+// sockets in the simulated network, descriptors, polls, names, clocks and random numbers.
+//
+// Waiting   A call that waits suspends the coroutine that made it. In a callback, where nothing can
+//           be suspended, such a call fails the run.
+// Time      Passes while all wait. A program that makes 1,000 calls in a row that find nothing to
+//           do, or ask for the time, is taken for a busy loop: 10 us pass.
+// The end   When the run is over, or the machine has crashed, no call has an effect: it answers
+//           ECANCELED.
+// Rules     Linux's, as its manual pages say. What differs is in docs/posix.md.
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "fermata/posix/kernel.hpp"
+#include "fermata/sim/posix/descriptor_table.hpp"
+#include "fermata/sim/posix/ready_wait.hpp"
+
+namespace fermata::sim::detail {
+
+class Epoll;
+class Network;
+class TimerDescriptor;
+
+class SimKernel final : public posix::Kernel {
+ public:
+  /// `table` has the descriptors of the process.
+  SimKernel(Machine& machine, Network& network, DescriptorTable& table);
+
+  /// The process has ended.
+  void end_run();
+
+  ssize_t read(int descriptor, std::span<const iovec> target) override;
+  ssize_t write(int descriptor, std::span<const iovec> source) override;
+  int close(int descriptor) override;
+  int fcntl(int descriptor, int command, std::intptr_t argument) override;
+  int duplicate_to(int descriptor, int target, int flags) override;
+  int ioctl(int descriptor, unsigned long request, void* argument) override;
+  int pipe(std::array<int, 2>& ends, int flags) override;
+
+  int socket(int domain, int type, int protocol) override;
+  int socketpair(int domain, int type, int protocol, std::array<int, 2>& ends) override;
+  int bind(int descriptor, const sockaddr* address, socklen_t size) override;
+  int listen(int descriptor, int backlog) override;
+  int getsockname(int descriptor, sockaddr* address, socklen_t* size) override;
+  int getpeername(int descriptor, sockaddr* address, socklen_t* size) override;
+  int getsockopt(int descriptor, int level, int name, void* value, socklen_t* size) override;
+  int setsockopt(int descriptor, int level, int name, const void* value, socklen_t size) override;
+  int shutdown(int descriptor, int how) override;
+  int connect(int descriptor, const sockaddr* address, socklen_t size) override;
+  int accept(int descriptor, sockaddr* address, socklen_t* size, int flags) override;
+  ssize_t receive(int descriptor, msghdr& message, int flags) override;
+  ssize_t send(int descriptor, const msghdr& message, int flags) override;
+
+  int poll(std::span<pollfd> asked, posix::Limit limit) override;
+  int epoll_create(int flags) override;
+  int epoll_ctl(int epoll, int operation, int descriptor, const epoll_event* event) override;
+  int epoll_wait(int epoll, std::span<epoll_event> room, posix::Limit limit) override;
+  int eventfd(unsigned count, int flags) override;
+  int timerfd_create(clockid_t clock, int flags) override;
+  int timerfd_settime(int descriptor, int flags, const itimerspec& setting,
+                      itimerspec* before) override;
+  int timerfd_gettime(int descriptor, itimerspec& left) override;
+
+  int addresses_of(const char* host, const char* service, const addrinfo& hints,
+                   std::vector<sockaddr_storage>& found) override;
+  int name_of(const sockaddr* address, socklen_t size, int flags, std::string& host,
+              std::string& service) override;
+  [[nodiscard]] std::string host_name() override;
+  [[nodiscard]] std::vector<posix::Interface> interfaces() override;
+
+  int clock_gettime(clockid_t clock, timespec& time) override;
+  int sleep(clockid_t clock, int flags, const timespec& time, timespec* left) override;
+  void yield() override;
+
+  void fill_randomly(std::span<std::byte> target) override;
+  std::int32_t next_random() override;
+  void seed_random(unsigned seed) override;
+
+ private:
+  /// A call begins. 0, or the error that it ends with: the run is over.
+  [[nodiscard]] int enter(const char* call);
+  /// The call has found nothing to do, or has asked for the time.
+  void idle();
+  /// What a wait inside of a call comes to: 0, -ETIMEDOUT, -EINTR or -ECANCELED.
+  template <class Wait>
+  [[nodiscard]] int suspended(const char* call, const Wait& wait);
+  [[nodiscard]] int wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit);
+
+  /// Null, and -EBADF in `code`, when it is not open; the step that runs uses it.
+  [[nodiscard]] std::shared_ptr<Description> share(int descriptor, int& code);
+  /// Calls `operation` with the description, and returns its result; -EBADF when it is not open.
+  template <class Operation>
+  auto with(const char* call, int descriptor, const Operation& operation);
+  /// The same with a socket; -ENOTSOCK when it is none.
+  template <class Operation>
+  auto with_socket(const char* call, int descriptor, const Operation& operation);
+  [[nodiscard]] TimerDescriptor* timer(int descriptor, int& code);
+  [[nodiscard]] Epoll* epoll(int descriptor, int& code);
+
+  /// How a transfer goes on when there is nothing to transfer.
+  struct Way {
+    const char* call;
+    int descriptor;
+    Readiness wanted;
+    bool waits;
+    bool whole;  // Until all is transferred.
+  };
+  /// Calls `attempt` for what is left of `pieces` until something is transferred, or all.
+  template <class Attempt>
+  [[nodiscard]] ssize_t transfer(const Way& way, std::shared_ptr<Description> description,
+                                 posix::Limit limit, std::span<const iovec> pieces,
+                                 const Attempt& attempt);
+
+  /// Opens `description` under a new number, with SOCK_NONBLOCK and SOCK_CLOEXEC of `flags`.
+  [[nodiscard]] int open(std::shared_ptr<Description> description, int flags);
+  /// Opens two; both or none.
+  [[nodiscard]] int open_both(std::shared_ptr<Description> first,
+                              std::shared_ptr<Description> second, int flags,
+                              std::array<int, 2>& ends);
+  [[nodiscard]] int refuse_flags(int flags, int known) const;
+
+  Machine& machine_;
+  Network& network_;
+  DescriptorTable& table_;
+  unsigned idle_calls_ = 0;  // Since something was waited for.
+  std::uint64_t calls_after_end_ = 0;
+  std::array<char, 128> random_state_{};
+  random_data random_ = {};
+};
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the parts of SimKernel share: how a call begins, waits and ends.
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "fermata/base/error.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sim/posix/kernel.hpp"
+#include "fermata/sim/posix/socket.hpp"
+
+namespace fermata::sim::detail {
+
+// Nothing may be thrown through foreign frames. A cancellation is kept for the next operation of
+// Fermata; who is unwound by force is told again by each.
+template <class Wait>
+int SimKernel::suspended(const char* call, const Wait& wait) {
+  idle_calls_ = 0;
+  CoroutineBase* const current = current_runtime().current();
+  if (current == nullptr) {
+    machine_.fail(std::string(call) + "() waits in a callback, which cannot be suspended");
+    return -EDEADLK;
+  }
+  const bool was_cancelled = current->is_cancellation_requested();
+  try {
+    wait();
+    return 0;
+  } catch (const Timeout&) {
+    return -ETIMEDOUT;
+  } catch (const Cancellation&) {
+    current->cancel(std::current_exception());
+    return was_cancelled ? -ECANCELED : -EINTR;
+  } catch (...) {
+    return -ECANCELED;
+  }
+}
+
+template <class Operation>
+auto SimKernel::with(const char* call, int descriptor, const Operation& operation) {
+  using Result = decltype(operation(std::shared_ptr<Description>()));
+  if (const int code = enter(call)) return static_cast<Result>(code);
+  int code = 0;
+  const std::shared_ptr<Description> found = share(descriptor, code);
+  return found == nullptr ? static_cast<Result>(code) : operation(found);
+}
+
+template <class Operation>
+auto SimKernel::with_socket(const char* call, int descriptor, const Operation& operation) {
+  return with(call, descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+    Socket* const socket = found->as_socket();
+    return socket == nullptr ? -ENOTSOCK : operation(*socket);
+  });
+}
+
+template <class Attempt>
+ssize_t SimKernel::transfer(const Way& way, std::shared_ptr<Description> description,
+                            posix::Limit limit, std::span<const iovec> pieces,
+                            const Attempt& attempt) {
+  std::vector<iovec> left(pieces.begin(), pieces.end());
+  const std::size_t all = size_of(pieces);
+  std::size_t moved = 0;
+  const Instant end = limit ? machine_.now() + *limit : Instant::never();
+  for (;;) {
+    const ssize_t result = attempt(std::span<const iovec>(left));
+    if (result > 0) {
+      moved += static_cast<std::size_t>(result);
+      if (!way.whole || !way.waits || moved >= all) return static_cast<ssize_t>(moved);
+      drop_front(left, static_cast<std::size_t>(result));
+      continue;
+    }
+    if (result != -EAGAIN) return moved > 0 ? static_cast<ssize_t>(moved) : result;
+    if (!way.waits) {
+      idle();
+      return -EAGAIN;
+    }
+    const posix::Limit rest =
+        limit ? posix::Limit(std::max(end - machine_.now(), Duration::zero())) : std::nullopt;
+    const int waited = wait(way.call, {{description, way.wanted, way.descriptor}}, rest);
+    if (waited == 0) continue;
+    if (moved > 0) return static_cast<ssize_t>(moved);
+    return waited == -ETIMEDOUT ? -EAGAIN : waited;
+  }
+}
+
+}  // namespace fermata::sim::detail

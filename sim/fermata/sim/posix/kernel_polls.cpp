@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How calls begin and wait, and what tells of readiness.
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "fermata/base/assert.hpp"
+#include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/posix/clock.hpp"
+#include "fermata/sim/posix/epoll.hpp"
+#include "fermata/sim/posix/event_counter.hpp"
+#include "fermata/sim/posix/kernel_calls.hpp"
+#include "fermata/sim/posix/timer_descriptor.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::uint64_t kMostAfterEnd = 10'000;
+constexpr unsigned kBusy = 1000;
+constexpr Duration kBusyTime = std::chrono::microseconds(10);
+
+}  // namespace
+
+int SimKernel::enter(const char* call) {
+  if (machine_.over() || machine_.is_down()) {
+    if (++calls_after_end_ <= kMostAfterEnd) return -ECANCELED;
+    std::fprintf(stderr,
+                 "fermata: foreign code on '%s' goes on for ever although its run is over: %llu "
+                 "calls, the last of %s(), were answered with ECANCELED\n",
+                 machine_.name().c_str(), static_cast<unsigned long long>(calls_after_end_), call);
+    std::abort();
+  }
+  if (&machine_.host() != &machine_) {
+    machine_.fail(fmt::format("{}() is not served in a thread of a simulated program", call));
+    return -ENOSYS;
+  }
+  return 0;
+}
+
+void SimKernel::idle() {
+  if (++idle_calls_ < kBusy) return;
+  idle_calls_ = 0;
+  if (current_runtime().current() == nullptr) return;
+  static_cast<void>(suspended("idle", [] { delay(kBusyTime); }));
+}
+
+int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit) {
+  return suspended(call, [&] {
+    ReadyWait event(current_runtime(), machine_, call, std::move(items));
+    fermata::wait(event, {.timeout = limit});
+  });
+}
+
+std::shared_ptr<Description> SimKernel::share(int descriptor, int& code) {
+  Description* const found = table_.use(descriptor);
+  code = found == nullptr ? -EBADF : 0;
+  return found == nullptr ? nullptr : found->shared_from_this();
+}
+
+// --- poll ---
+
+int SimKernel::poll(std::span<pollfd> asked, posix::Limit limit) {
+  if (const int code = enter("poll")) return code;
+  if (asked.size() > DescriptorTable::kLimit) return -EINVAL;
+  std::vector<ReadyWait::Item> items;
+  for (const pollfd& each : asked) {
+    int code = 0;
+    if (each.fd < 0) continue;
+    std::shared_ptr<Description> found = share(each.fd, code);
+    if (found == nullptr) continue;
+    items.push_back({std::move(found), static_cast<Readiness>(each.events), each.fd});
+  }
+  const auto count_ready = [&] {
+    int count = 0;
+    for (pollfd& each : asked) {
+      each.revents = 0;
+      if (each.fd < 0) continue;
+      Description* const found = table_.find(each.fd);
+      const Readiness told = static_cast<Readiness>(each.events) | kAlwaysTold;
+      each.revents = found == nullptr ? POLLNVAL : static_cast<short>(found->readiness() & told);
+      if (each.revents != 0) ++count;
+    }
+    return count;
+  };
+  if (const int ready = count_ready()) return ready;
+  if (limit == Duration::zero()) {
+    idle();
+    return count_ready();
+  }
+  const int waited = wait("poll", std::move(items), limit);
+  return waited == 0 || waited == -ETIMEDOUT ? count_ready() : waited;
+}
+
+// --- epoll ---
+
+Epoll* SimKernel::epoll(int descriptor, int& code) {
+  Description* const found = table_.use(descriptor);
+  auto* const epoll = dynamic_cast<Epoll*>(found);
+  code = epoll != nullptr ? 0 : found == nullptr ? -EBADF : -EINVAL;
+  return epoll;
+}
+
+int SimKernel::epoll_create(int flags) {
+  if (const int code = enter("epoll_create")) return code;
+  if (const int code = refuse_flags(flags, EPOLL_CLOEXEC)) return code;
+  if (table_.is_full("epoll")) return -EMFILE;
+  return open(std::make_shared<Epoll>(machine_, table_.next_serial()), flags);
+}
+
+int SimKernel::epoll_ctl(int descriptor, int operation, int watched, const epoll_event* event) {
+  constexpr int kDeepest = 5;
+  if (const int code = enter("epoll_ctl")) return code;
+  int code = 0;
+  const std::shared_ptr<Description> target = share(watched, code);
+  if (target == nullptr) return code;
+  Epoll* const epoll = this->epoll(descriptor, code);
+  if (epoll == nullptr) return code;
+  if (!target->can_be_watched()) return -EPERM;
+  if (target.get() == epoll) return -EINVAL;
+  if (operation != EPOLL_CTL_DEL && event == nullptr) return -EFAULT;
+  auto* const inner = dynamic_cast<Epoll*>(target.get());
+  switch (operation) {
+    case EPOLL_CTL_ADD:
+      if (inner != nullptr && (inner->reaches(*epoll) || inner->depth() >= kDeepest)) {
+        return -ELOOP;
+      }
+      if ((event->events & EPOLLEXCLUSIVE) != 0 && inner != nullptr) return -EINVAL;
+      return epoll->add(watched, *target, *event);
+    case EPOLL_CTL_MOD:
+      if ((event->events & EPOLLEXCLUSIVE) != 0) return -EINVAL;
+      return epoll->modify(watched, *target, *event);
+    case EPOLL_CTL_DEL:
+      return epoll->remove(watched, *target);
+    default:
+      return -EINVAL;
+  }
+}
+
+int SimKernel::epoll_wait(int descriptor, std::span<epoll_event> room, posix::Limit limit) {
+  return with("epoll_wait", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+    auto* const epoll = dynamic_cast<Epoll*>(found.get());
+    if (epoll == nullptr) return -EINVAL;
+    const Instant end = limit ? machine_.now() + *limit : Instant::never();
+    for (bool first = true;; first = false) {
+      if (const int count = epoll->collect(room)) return count;
+      if (limit && machine_.now() >= end) {
+        if (first) idle();
+        return first ? epoll->collect(room) : 0;
+      }
+      const posix::Limit rest = limit ? posix::Limit(end - machine_.now()) : std::nullopt;
+      const int waited = wait("epoll_wait", {{found, EPOLLIN, descriptor}}, rest);
+      if (waited == -ETIMEDOUT) return epoll->collect(room);
+      if (waited != 0) return waited;
+    }
+  });
+}
+
+// --- descriptors that count, and that tell the time ---
+
+int SimKernel::eventfd(unsigned count, int flags) {
+  if (const int code = enter("eventfd")) return code;
+  if (const int code = refuse_flags(flags, EFD_SEMAPHORE | EFD_CLOEXEC | EFD_NONBLOCK)) return code;
+  if (table_.is_full("eventfd")) return -EMFILE;
+  const bool as_semaphore = (flags & EFD_SEMAPHORE) != 0;
+  return open(std::make_shared<EventCounter>(machine_, table_.next_serial(), count, as_semaphore),
+              flags);
+}
+
+TimerDescriptor* SimKernel::timer(int descriptor, int& code) {
+  Description* const found = table_.use(descriptor);
+  auto* const timer = dynamic_cast<TimerDescriptor*>(found);
+  code = timer != nullptr ? 0 : found == nullptr ? -EBADF : -EINVAL;
+  return timer;
+}
+
+int SimKernel::timerfd_create(clockid_t clock, int flags) {
+  if (const int code = enter("timerfd_create")) return code;
+  if (const int code = refuse_flags(flags, TFD_CLOEXEC | TFD_NONBLOCK)) return code;
+  const bool known = clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC ||
+                     clock == CLOCK_BOOTTIME || clock == CLOCK_REALTIME_ALARM ||
+                     clock == CLOCK_BOOTTIME_ALARM;
+  if (!known) return -EINVAL;
+  if (table_.is_full("timerfd")) return -EMFILE;
+  return open(std::make_shared<TimerDescriptor>(machine_, table_.next_serial(), clock), flags);
+}
+
+int SimKernel::timerfd_settime(int descriptor, int flags, const itimerspec& setting,
+                               itimerspec* before) {
+  if (const int code = enter("timerfd_settime")) return code;
+  if (const int code = refuse_flags(flags, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET)) {
+    return code;
+  }
+  int code = 0;
+  TimerDescriptor* const found = timer(descriptor, code);
+  return found == nullptr ? code : found->set(flags, setting, before);
+}
+
+int SimKernel::timerfd_gettime(int descriptor, itimerspec& left) {
+  if (const int code = enter("timerfd_gettime")) return code;
+  int code = 0;
+  TimerDescriptor* const found = timer(descriptor, code);
+  if (found != nullptr) left = found->left();
+  return code;
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Clocks and sleeps, and random numbers.
+
+#include <cerrno>
+#include <cstring>
+
+#include "fermata/base/assert.hpp"
+#include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/posix/clock.hpp"
+#include "fermata/sim/posix/kernel_calls.hpp"
+
+namespace fermata::sim::detail {
+
+// When the run is over time goes on by itself, so that who waits for a time in a loop ends.
+int SimKernel::clock_gettime(clockid_t clock, timespec& time) {
+  constexpr Duration kAfterEnd = std::chrono::milliseconds(10);
+  if (!is_clock(clock)) return -EINVAL;
+  const int code = enter("clock_gettime");
+  if (code == 0) idle();
+  const auto late = static_cast<std::int64_t>(calls_after_end_);
+  time = timespec_of(clock_shown(machine_, clock) + late * kAfterEnd);
+  return 0;
+}
+
+int SimKernel::sleep(clockid_t clock, int flags, const timespec& time, timespec* left) {
+  constexpr long kBillion = 1'000'000'000;
+  if (time.tv_nsec < 0 || time.tv_nsec >= kBillion || time.tv_sec < 0) return -EINVAL;
+  if (!is_clock(clock)) return -EINVAL;
+  if (const int code = enter("nanosleep")) return code;
+  const bool absolute = (flags & TIMER_ABSTIME) != 0;
+  const Duration begun = clock_shown(machine_, clock);
+  const Duration end = absolute ? duration_of(time) : begun + duration_of(time);
+  if (end <= begun) {
+    yield();
+    return 0;
+  }
+  const int waited = suspended("nanosleep", [&] { delay(end - begun); });
+  if (waited != 0 && left != nullptr && !absolute) {
+    *left = timespec_of(std::max(end - clock_shown(machine_, clock), Duration::zero()));
+  }
+  return waited;
+}
+
+void SimKernel::yield() {
+  if (enter("sched_yield") != 0 || current_runtime().current() == nullptr) return;
+  const unsigned before = idle_calls_;
+  static_cast<void>(suspended("sched_yield", [] { suspend(); }));
+  idle_calls_ = before;  // It has not waited for anything.
+  idle();
+}
+
+// --- random numbers ---
+
+void SimKernel::fill_randomly(std::span<std::byte> target) {
+  const bool ended = enter("getrandom") != 0;
+  while (!target.empty()) {
+    const std::uint64_t bits = ended ? key_of(calls_after_end_, "random") : random_bits();
+    const std::size_t part = std::min(target.size(), sizeof bits);
+    std::memcpy(target.data(), &bits, part);
+    target = target.subspan(part);
+  }
+}
+
+std::int32_t SimKernel::next_random() {
+  std::int32_t number = 0;
+  [[maybe_unused]] const int result = ::random_r(&random_, &number);
+  FERMATA_ASSERT(result == 0);
+  return number;
+}
+
+void SimKernel::seed_random(unsigned seed) {
+  random_ = {};
+  random_state_ = {};
+  [[maybe_unused]] const int result =
+      ::initstate_r(seed, random_state_.data(), random_state_.size(), &random_);
+  FERMATA_ASSERT(result == 0);
+}
+
+}  // namespace fermata::sim::detail

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What sockets have beyond other descriptions.
+
+#include <sys/socket.h>
+
+#include "fermata/sim/posix/description.hpp"
+
+namespace fermata::sim::detail {
+
+/// Operations answer as those of a Description do. What a kind of sockets does not have, it refuses
+/// as the system does.
+class Socket : public Description {
+ public:
+  [[nodiscard]] Socket* as_socket() noexcept final { return this; }
+
+  [[nodiscard]] virtual int bind(const sockaddr* address, socklen_t size) = 0;
+  [[nodiscard]] virtual int listen(int /*backlog*/) { return -EOPNOTSUPP; }
+  /// The first of the connections that wait; -EAGAIN without one. Null with a negative errno in
+  /// `code`. The result has `serial`.
+  [[nodiscard]] virtual std::shared_ptr<Socket> accept(std::uint64_t /*serial*/, int& code) {
+    code = -EOPNOTSUPP;
+    return nullptr;
+  }
+  /// -EINPROGRESS when it is not known yet; then readiness to write tells, and take_error().
+  [[nodiscard]] virtual int connect(const sockaddr* address, socklen_t size) = 0;
+  /// Of the present end, if `own`, else of the other one.
+  [[nodiscard]] virtual int name(bool own, sockaddr* address, socklen_t* size) = 0;
+  [[nodiscard]] virtual int option(int level, int name, void* value, socklen_t* size) = 0;
+  [[nodiscard]] virtual int set_option(int level, int name, const void* value, socklen_t size) = 0;
+  [[nodiscard]] virtual int shut_down(int how) = 0;
+  /// Takes the error that is pending: an errno value, or 0.
+  [[nodiscard]] virtual int take_error() = 0;
+  [[nodiscard]] virtual ssize_t receive(msghdr& message, int flags) = 0;
+  [[nodiscard]] virtual ssize_t send(const msghdr& message, int flags) = 0;
+  /// Whether what one call sends is one piece, of which a part is never sent.
+  [[nodiscard]] virtual bool keeps_boundaries() const noexcept { return false; }
+
+  [[nodiscard]] ssize_t read(std::span<const iovec> target) final;
+  [[nodiscard]] ssize_t write(std::span<const iovec> source) final;
+
+ protected:
+  using Description::Description;
+};
+
+}  // namespace fermata::sim::detail

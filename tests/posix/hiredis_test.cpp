@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Debian's hiredis, unchanged, as a client of a server that is written on Fermata.
+
+#include <hiredis/hiredis.h>
+#include <sys/time.h>
+
+#include <fermata/io/tcp.hpp>
+#include <fermata/sim.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace std::chrono_literals;
+using fermata::Address;
+using fermata::TcpListener;
+using fermata::TcpStream;
+
+constexpr int kPort = 6379;
+
+/// One command in the protocol's arrays of strings, and what is left behind it.
+class Parser {
+ public:
+  void feed(std::string_view bytes) { text_ += bytes; }
+  /// False when it is not all there yet.
+  bool take(std::vector<std::string>& command) {
+    std::size_t at = 0;
+    std::size_t count = 0;
+    if (!number('*', at, count)) return false;
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < count; ++i) {
+      std::size_t size = 0;
+      if (!number('$', at, size) || text_.size() < at + size + 2) return false;
+      parts.push_back(text_.substr(at, size));
+      at += size + 2;
+    }
+    text_.erase(0, at);
+    command = std::move(parts);
+    return true;
+  }
+
+ private:
+  bool number(char mark, std::size_t& at, std::size_t& value) {
+    const std::size_t end = text_.find("\r\n", at);
+    if (end == std::string::npos || text_[at] != mark) return false;
+    value = std::stoul(text_.substr(at + 1, end - at - 1));
+    at = end + 2;
+    return true;
+  }
+
+  std::string text_;
+};
+
+/// A server with the commands SET, GET and INCR.
+class Store {
+ public:
+  std::string answer(const std::vector<std::string>& command) {
+    if (command[0] == "SET") {
+      values_[command[1]] = command[2];
+      return "+OK\r\n";
+    }
+    if (command[0] == "INCR") {
+      std::string& value = values_[command[1]];
+      value = std::to_string((value.empty() ? 0 : std::stol(value)) + 1);
+      return ":" + value + "\r\n";
+    }
+    if (command[0] == "GET") {
+      const auto found = values_.find(command[1]);
+      if (found == values_.end()) return "$-1\r\n";
+      return "$" + std::to_string(found->second.size()) + "\r\n" + found->second + "\r\n";
+    }
+    return "-ERR unknown command\r\n";
+  }
+  std::string& operator[](const std::string& key) { return values_[key]; }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+void serve(const std::shared_ptr<Store>& store) {
+  TcpListener listener = TcpListener::bind(Address::v4(0, kPort));
+  while (std::optional<TcpStream> accepted = listener.accept()) {
+    fermata::spawn([store, stream = std::make_shared<TcpStream>(std::move(*accepted))] {
+      try {
+        Parser parser;
+        std::vector<std::byte> buffer(4096);
+        while (const std::size_t size = stream->read(buffer)) {
+          parser.feed({reinterpret_cast<const char*>(buffer.data()), size});
+          std::vector<std::string> command;
+          while (parser.take(command)) {
+            const std::string answer = store->answer(command);
+            stream->write(answer);
+          }
+        }
+      } catch (const fermata::InputOutputError&) {
+      }
+    });
+  }
+}
+
+struct Free {
+  void operator()(redisContext* context) const { redisFree(context); }
+  void operator()(redisReply* reply) const { freeReplyObject(reply); }
+};
+using Context = std::unique_ptr<redisContext, Free>;
+using Reply = std::unique_ptr<redisReply, Free>;
+
+SIM_TEST(Hiredis, SetsAndGets) {
+  const auto store = std::make_shared<Store>();
+  world.service("store", [store] { serve(store); });
+  world.node("client", [] {
+    const Context context(redisConnect("store", kPort));
+    ASSERT_NE(context, nullptr);
+    if (context->err != 0) return;  // A fault: it cannot connect.
+    const Reply set(static_cast<redisReply*>(redisCommand(context.get(), "SET %s %s", "k", "v")));
+    if (set == nullptr) return;
+    EXPECT_STREQ(set->str, "OK");
+    const Reply got(static_cast<redisReply*>(redisCommand(context.get(), "GET k")));
+    if (got == nullptr) return;
+    EXPECT_STREQ(got->str, "v");
+  });
+  world.run();
+}
+
+}  // namespace
