@@ -7,7 +7,9 @@
 // kernel; else they go on to the C library.
 //
 // Operations  One method for each, however many functions spell it.
-// Results     As the system's: what the man page says, or a negative errno. None throws.
+// Results     As the system's: what the man page says, or a negative errno. None throws, but for a
+//             method that may suspend: it may leave the foreign code that called it, by an
+//             exception, when that goes on for ever although it is to end.
 // Waiting     A method may suspend the current coroutine, unless it says that it does not. One that
 //             is cancelled meanwhile answers -EINTR, and -ECANCELED from then on; the cancellation
 //             is thrown by the next operation of Fermata that waits.
@@ -114,6 +116,11 @@ class Kernel {
   virtual int sleep(clockid_t clock, int flags, const timespec& time, timespec* left) = 0;
   /// sched_yield().
   virtual void yield() = 0;
+
+  // --- the end of the process ---
+
+  /// A foreign library has ended the process, `why` says how. Leaves the library by an exception.
+  [[noreturn]] virtual void abort(std::string why) = 0;
 
   // --- random numbers: none suspends ---
 

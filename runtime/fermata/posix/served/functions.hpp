@@ -69,6 +69,8 @@
   ROW(dns, if_indextoname) \
   ROW(dns, if_nametoindex) \
   ROW(time, clock_getres) \
+  ROW(end, __assert_fail) \
+  ROW(end, abort) \
   ROW(rand, arc4random_buf) \
   ROW(rand, arc4random_uniform) \
   ROW(rand, rand) \

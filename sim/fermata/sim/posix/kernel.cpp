@@ -39,12 +39,15 @@ SimKernel::SimKernel(Machine& machine, Network& network, DescriptorTable& table)
 void SimKernel::end_run() {
   idle_calls_ = 0;
   calls_after_end_ = 0;
+  calls_in_vain_ = 0;
   seed_random(1);
+  image_.forget();
 }
 
 // --- descriptors ---
 
 ssize_t SimKernel::read(int descriptor, std::span<const iovec> target) {
+  leave_if_endless();
   return with("read", descriptor, [&](const std::shared_ptr<Description>& found) {
     const Way way{"read", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found), false};
     return transfer(way, found, found->read_limit(), target,
@@ -53,6 +56,7 @@ ssize_t SimKernel::read(int descriptor, std::span<const iovec> target) {
 }
 
 ssize_t SimKernel::write(int descriptor, std::span<const iovec> source) {
+  leave_if_endless();
   return with("write", descriptor, [&](const std::shared_ptr<Description>& found) {
     const Way way{"write", descriptor, EPOLLOUT, blocks(*found), true};
     return transfer(way, found, found->write_limit(), source,
@@ -220,6 +224,7 @@ int SimKernel::shutdown(int descriptor, int how) {
 
 // A wait that is interrupted, or too long, leaves the connection to be established.
 int SimKernel::connect(int descriptor, const sockaddr* address, socklen_t size) {
+  leave_if_endless();
   return with("connect", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
     Socket* const socket = found->as_socket();
     if (socket == nullptr) return -ENOTSOCK;
@@ -232,6 +237,7 @@ int SimKernel::connect(int descriptor, const sockaddr* address, socklen_t size) 
 }
 
 int SimKernel::accept(int descriptor, sockaddr* address, socklen_t* size, int flags) {
+  leave_if_endless();
   return with("accept", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
     Socket* const listener = found->as_socket();
     if (listener == nullptr) return -ENOTSOCK;
@@ -253,6 +259,7 @@ int SimKernel::accept(int descriptor, sockaddr* address, socklen_t* size, int fl
 }
 
 ssize_t SimKernel::receive(int descriptor, msghdr& message, int flags) {
+  leave_if_endless();
   return with("recv", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
     Socket* const socket = found->as_socket();
     if (socket == nullptr) return -ENOTSOCK;
@@ -276,6 +283,7 @@ ssize_t SimKernel::receive(int descriptor, msghdr& message, int flags) {
 }
 
 ssize_t SimKernel::send(int descriptor, const msghdr& message, int flags) {
+  leave_if_endless();
   return with("send", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
     Socket* const socket = found->as_socket();
     if (socket == nullptr) return -ENOTSOCK;

@@ -22,6 +22,7 @@
 
 #include "fermata/posix/kernel.hpp"
 #include "fermata/sim/posix/descriptor_table.hpp"
+#include "fermata/sim/posix/library_images.hpp"
 #include "fermata/sim/posix/ready_wait.hpp"
 
 namespace fermata::sim::detail {
@@ -37,6 +38,8 @@ class SimKernel final : public posix::Kernel {
 
   /// The process has ended.
   void end_run();
+  /// Its variables in foreign libraries.
+  [[nodiscard]] LibraryImage& image() noexcept { return image_; }
 
   ssize_t read(int descriptor, std::span<const iovec> target) override;
   ssize_t write(int descriptor, std::span<const iovec> source) override;
@@ -81,6 +84,8 @@ class SimKernel final : public posix::Kernel {
   int sleep(clockid_t clock, int flags, const timespec& time, timespec* left) override;
   void yield() override;
 
+  [[noreturn]] void abort(std::string why) override;
+
   void fill_randomly(std::span<std::byte> target) override;
   std::int32_t next_random() override;
   void seed_random(unsigned seed) override;
@@ -88,6 +93,10 @@ class SimKernel final : public posix::Kernel {
  private:
   /// A call begins. 0, or the error that it ends with: the run is over.
   [[nodiscard]] int enter(const char* call);
+  /// Leaves foreign code that has made many calls since its end, by an exception. Only for calls
+  /// that may throw.
+  void leave_if_endless();
+  [[noreturn]] void leave();
   /// The call has found nothing to do, or has asked for the time.
   void idle();
   /// What a wait inside of a call comes to: 0, -ETIMEDOUT, -EINTR or -ECANCELED.
@@ -131,8 +140,10 @@ class SimKernel final : public posix::Kernel {
   Machine& machine_;
   Network& network_;
   DescriptorTable& table_;
+  LibraryImage image_;
   unsigned idle_calls_ = 0;  // Since something was waited for.
-  std::uint64_t calls_after_end_ = 0;
+  std::uint64_t calls_after_end_ = 0;  // Of the run.
+  std::uint64_t calls_in_vain_ = 0;    // Of coroutines that are to end.
   std::array<char, 128> random_state_{};
   random_data random_ = {};
 };

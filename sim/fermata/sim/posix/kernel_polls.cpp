@@ -6,7 +6,6 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
-#include <cstdio>
 #include <cstdlib>
 
 #include "fermata/base/assert.hpp"
@@ -21,7 +20,7 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr std::uint64_t kMostAfterEnd = 10'000;
+constexpr std::uint64_t kMostInVain = 10'000;
 constexpr unsigned kBusy = 1000;
 constexpr Duration kBusyTime = std::chrono::microseconds(10);
 
@@ -29,18 +28,42 @@ constexpr Duration kBusyTime = std::chrono::microseconds(10);
 
 int SimKernel::enter(const char* call) {
   if (machine_.over() || machine_.is_down()) {
-    if (++calls_after_end_ <= kMostAfterEnd) return -ECANCELED;
-    std::fprintf(stderr,
-                 "fermata: foreign code on '%s' goes on for ever although its run is over: %llu "
-                 "calls, the last of %s(), were answered with ECANCELED\n",
-                 machine_.name().c_str(), static_cast<unsigned long long>(calls_after_end_), call);
-    std::abort();
+    ++calls_after_end_;
+    return -ECANCELED;
   }
   if (&machine_.host() != &machine_) {
     machine_.fail(fmt::format("{}() is not served in a thread of a simulated program", call));
     return -ENOSYS;
   }
   return 0;
+}
+
+void SimKernel::leave_if_endless() {
+  CoroutineBase* const current = current_runtime().current();
+  if (current == nullptr) return;
+  const bool ends = machine_.over() || machine_.is_down() || current->is_cancellation_requested();
+  if (!ends) {
+    calls_in_vain_ = 0;
+  } else if (++calls_in_vain_ > kMostInVain) {
+    calls_in_vain_ = 0;
+    leave();
+  }
+}
+
+// A wait for nothing ends when the coroutine does.
+void SimKernel::leave() {
+  ReadyWait never(current_runtime(), machine_, "abort", {});
+  for (;;) fermata::wait(never);
+}
+
+// Whoever is to end may well take the answers that it gets for a reason to end the process.
+void SimKernel::abort(std::string why) {
+  CoroutineBase* const current = current_runtime().current();
+  const bool ends = machine_.over() || machine_.is_down() ||
+                    (current != nullptr && current->is_cancellation_requested());
+  if (!ends) machine_.fail(fmt::format("foreign code ends the process: {}", why));
+  if (current == nullptr) std::abort();
+  leave();
 }
 
 void SimKernel::idle() {
@@ -66,6 +89,7 @@ std::shared_ptr<Description> SimKernel::share(int descriptor, int& code) {
 // --- poll ---
 
 int SimKernel::poll(std::span<pollfd> asked, posix::Limit limit) {
+  leave_if_endless();
   if (const int code = enter("poll")) return code;
   if (asked.size() > DescriptorTable::kLimit) return -EINVAL;
   std::vector<ReadyWait::Item> items;
@@ -143,6 +167,7 @@ int SimKernel::epoll_ctl(int descriptor, int operation, int watched, const epoll
 }
 
 int SimKernel::epoll_wait(int descriptor, std::span<epoll_event> room, posix::Limit limit) {
+  leave_if_endless();
   return with("epoll_wait", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
     auto* const epoll = dynamic_cast<Epoll*>(found.get());
     if (epoll == nullptr) return -EINVAL;

@@ -24,6 +24,7 @@ int SimKernel::clock_gettime(clockid_t clock, timespec& time) {
 }
 
 int SimKernel::sleep(clockid_t clock, int flags, const timespec& time, timespec* left) {
+  leave_if_endless();
   constexpr long kBillion = 1'000'000'000;
   if (time.tv_nsec < 0 || time.tv_nsec >= kBillion || time.tv_sec < 0) return -EINVAL;
   if (!is_clock(clock)) return -EINVAL;

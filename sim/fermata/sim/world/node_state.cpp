@@ -331,6 +331,12 @@ void NodeState::begin() {
   stage_.began(*this);
 }
 
+posix::Kernel* NodeState::foreign_kernel() {
+  if (!posix::is_linked()) return nullptr;
+  LibraryImages::instance().enter(machine().reactor_->kernel().image());
+  return &reactor_->kernel();
+}
+
 void NodeState::resume() {
   FERMATA_ASSERT(phase_ != Phase::Ended);
   FERMATA_ASSERT(suspended_ != nullptr);
@@ -339,8 +345,7 @@ void NodeState::resume() {
   if (!stage_.over()) stage_.hash.add(kTurnOfNode, 0, key_);
   last_ran_ = stage_.set_running(this, context_);
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
-  posix::Kernel* const kernel = posix::is_linked() ? &reactor_->kernel() : nullptr;
-  posix::Kernel* const served = std::exchange(posix::serving, kernel);
+  posix::Kernel* const served = std::exchange(posix::serving, foreign_kernel());
   switch_context(stage_.own_context(), *suspended_);
   posix::serving = served;
   current_ = std::exchange(fermata::detail::current_runtime_pointer, outside);

@@ -9,9 +9,11 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/posix/kernel.hpp"
 #include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/guard/thrown_errors.hpp"
+#include "fermata/sim/posix/library_images.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/waits/explain.hpp"
 
@@ -253,6 +255,7 @@ void WorldState::run() {
   told_of_steps = decisions_.told_of_steps();
   wants_uses = told_of_steps != nullptr && told_of_steps->news() == StepNews::Footprints;
   in_run_ = true;
+  if (posix::is_linked()) LibraryImages::instance().begin_run();
   const Guarded guarded(*this);
   const NoteThrows note_throws(options_.run_log != nullptr);
   while (act()) {
@@ -260,6 +263,7 @@ void WorldState::run() {
   for (NodeState* node : nodes_) node->record_files();
   unwind_rest();
   in_run_ = false;
+  if (posix::is_linked()) LibraryImages::instance().end_run();
 }
 
 bool WorldState::act() {

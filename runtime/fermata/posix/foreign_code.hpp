@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace fermata::posix {
+
+/// Whether a shared library is foreign code: it neither belongs to the system, to the compiler nor
+/// to what Fermata itself uses while a run goes on. `path` is that of its file.
+[[nodiscard]] bool is_foreign_library(std::string_view path) noexcept;
+
+/// Whether the instruction at `address` is in such a library.
+[[nodiscard]] bool is_foreign_code(const void* address) noexcept;
+
+}  // namespace fermata::posix
