@@ -26,6 +26,11 @@ set(needed_by_from_libuv PkgConfig::libuv)
 set(needed_by_glib_host PkgConfig::glib)
 set(needed_by_bank nlohmann_json::nlohmann_json)
 set(needed_by_read_cache fermata_sim)
+set(needed_by_foreign_client PkgConfig::hiredis)
+
+# What simulations link besides: fermata::posix, and what was not written for Fermata. That without
+# the flags for its own users, which a precompiled header does not have.
+set(linked_by_foreign_client fermata_posix ${hiredis_LINK_LIBRARIES})
 
 file(GLOB examples CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/examples/*")
 foreach(example IN LISTS examples)
@@ -65,6 +70,7 @@ foreach(example IN LISTS examples)
       LINK fermata_test_support fermata_loop fermata_sim fermata_sim_db fermata_sim_property
         fmt::fmt
       PROPERTIES ${properties})
+    target_link_libraries(example_${name}_sim_test PRIVATE ${linked_by_${name}})
   endif()
 endforeach()
 
