@@ -36,7 +36,8 @@ def main(source, folder, compiler):
     run("cmake", "-G", "Ninja", "-S", project, "-B", build, "-DCMAKE_BUILD_TYPE=None",
         f"-DCMAKE_CXX_COMPILER={compiler}")
     run("cmake", "--build", build)
-    run(build / "my_test", cwd=build)
+    for program in ("my_test", "foreign_test"):
+        run(build / program, cwd=build)
 
     built = {path.stem.removeprefix("libfermata_") for path in build.rglob("libfermata_*.a")}
     assert built == BUILT, f"built are {sorted(built)} instead of {sorted(BUILT)}"
