@@ -5,10 +5,12 @@
 // program has that was written for the system.
 
 #include <hiredis/hiredis.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace foreign_client {
 
