@@ -9,7 +9,7 @@
 // Operations  One method for each, however many functions spell it.
 // Results     As the system's: what the man page says, or a negative errno. None throws, but for a
 //             method that may suspend: it may leave the foreign code that called it, by an
-//             exception, when that goes on for ever although it is to end.
+//             exception, when that goes on forever although it is to end.
 // Waiting     A method may suspend the current coroutine, unless it says that it does not. One that
 //             is cancelled meanwhile answers -EINTR, and -ECANCELED from then on; the cancellation
 //             is thrown by the next operation of Fermata that waits.
@@ -33,7 +33,7 @@
 
 namespace fermata::posix {
 
-/// The longest time to wait; without one, for ever.
+/// The longest time to wait; without one, forever.
 using Limit = std::optional<std::chrono::nanoseconds>;
 
 /// A network interface of the machine, with one of its addresses.
@@ -97,11 +97,12 @@ class Kernel {
 
   // --- names ---
 
-  /// As getaddrinfo(): 0 or one of EAI_..., with errno for EAI_SYSTEM. The addresses in order, each
-  /// once, with the port of `service`; `hints` are looked at for the family and AI_ flags only.
+  /// What getaddrinfo() gives: 0 or one of EAI_..., with errno for EAI_SYSTEM. The addresses in
+  /// order, each once, with the port of `service`; `hints` are looked at for the family and AI_
+  /// flags only.
   virtual int addresses_of(const char* host, const char* service, const addrinfo& hints,
                            std::vector<sockaddr_storage>& found) = 0;
-  /// As getnameinfo(): 0 or one of EAI_....
+  /// What getnameinfo() gives: 0 or one of EAI_....
   virtual int name_of(const sockaddr* address, socklen_t size, int flags, std::string& host,
                       std::string& service) = 0;
   /// Does not suspend.

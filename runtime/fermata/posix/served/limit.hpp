@@ -17,13 +17,13 @@ namespace fermata::posix {
   return std::chrono::milliseconds(milliseconds);
 }
 
-/// Null: for ever.
+/// Null: forever.
 [[nodiscard]] inline Limit limit_of(const timespec* time) noexcept {
   if (time == nullptr) return std::nullopt;
   return std::chrono::seconds(time->tv_sec) + std::chrono::nanoseconds(time->tv_nsec);
 }
 
-/// Null: for ever.
+/// Null: forever.
 [[nodiscard]] inline Limit limit_of(const timeval* time) noexcept {
   if (time == nullptr) return std::nullopt;
   return std::chrono::seconds(time->tv_sec) + std::chrono::microseconds(time->tv_usec);

@@ -21,7 +21,7 @@ enum class Function : std::size_t {
 /// neither has one.
 [[nodiscard]] void* find_real(Function function) noexcept;
 
-/// The same, with its type: real<decltype(::close)>(Function::close).
+/// find_real() with a type: real<decltype(::close)>(Function::close).
 template <class F>
 [[nodiscard]] F* real(Function function) noexcept {
   return reinterpret_cast<F*>(find_real(function));

@@ -71,7 +71,7 @@ class Description : public std::enable_shared_from_this<Description> {
   [[nodiscard]] virtual ssize_t write(std::span<const iovec> /*source*/) { return -EINVAL; }
   /// Bytes that can be read now; none when the question makes no sense.
   [[nodiscard]] virtual std::optional<int> readable_bytes() { return std::nullopt; }
-  /// The longest time that a read, or a write, waits; without one, for ever.
+  /// The longest time that a read, or a write, waits; without one, forever.
   [[nodiscard]] virtual std::optional<Duration> read_limit() const { return std::nullopt; }
   [[nodiscard]] virtual std::optional<Duration> write_limit() const { return std::nullopt; }
   /// Itself, if it is one.

@@ -102,6 +102,8 @@ class SimKernel final : public posix::Kernel {
   /// What a wait inside of a call comes to: 0, -ETIMEDOUT, -EINTR or -ECANCELED.
   template <class Wait>
   [[nodiscard]] int suspended(const char* call, const Wait& wait);
+  /// The call waits where nothing can be suspended: the run fails. Returns -EDEADLK.
+  [[nodiscard]] int refuse_wait(const char* call);
   [[nodiscard]] int wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit);
 
   /// Null, and -EBADF in `code`, when it is not open; the step that runs uses it.
@@ -109,7 +111,7 @@ class SimKernel final : public posix::Kernel {
   /// Calls `operation` with the description, and returns its result; -EBADF when it is not open.
   template <class Operation>
   auto with(const char* call, int descriptor, const Operation& operation);
-  /// The same with a socket; -ENOTSOCK when it is none.
+  /// Like with(), of a socket; -ENOTSOCK when it is something else.
   template <class Operation>
   auto with_socket(const char* call, int descriptor, const Operation& operation);
   [[nodiscard]] TimerDescriptor* timer(int descriptor, int& code);
@@ -141,7 +143,7 @@ class SimKernel final : public posix::Kernel {
   Network& network_;
   DescriptorTable& table_;
   LibraryImage image_;
-  unsigned idle_calls_ = 0;  // Since something was waited for.
+  unsigned idle_calls_ = 0;            // Since something was waited for.
   std::uint64_t calls_after_end_ = 0;  // Of the run.
   std::uint64_t calls_in_vain_ = 0;    // Of coroutines that are to end.
   std::array<char, 128> random_state_{};

@@ -20,10 +20,7 @@ template <class Wait>
 int SimKernel::suspended(const char* call, const Wait& wait) {
   idle_calls_ = 0;
   CoroutineBase* const current = current_runtime().current();
-  if (current == nullptr) {
-    machine_.fail(std::string(call) + "() waits in a callback, which cannot be suspended");
-    return -EDEADLK;
-  }
+  if (current == nullptr) return refuse_wait(call);
   const bool was_cancelled = current->is_cancellation_requested();
   try {
     wait();
@@ -33,6 +30,8 @@ int SimKernel::suspended(const char* call, const Wait& wait) {
   } catch (const Cancellation&) {
     current->cancel(std::current_exception());
     return was_cancelled ? -ECANCELED : -EINTR;
+  } catch (const UsageError&) {  // On the stack of a coroutine that something else runs on.
+    return refuse_wait(call);
   } catch (...) {
     return -ECANCELED;
   }

@@ -73,6 +73,11 @@ void SimKernel::idle() {
   static_cast<void>(suspended("idle", [] { delay(kBusyTime); }));
 }
 
+int SimKernel::refuse_wait(const char* call) {
+  machine_.fail(fmt::format("{}() waits in a callback, which cannot be suspended", call));
+  return -EDEADLK;
+}
+
 int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit) {
   return suspended(call, [&] {
     ReadyWait event(current_runtime(), machine_, call, std::move(items));

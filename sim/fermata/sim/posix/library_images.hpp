@@ -37,7 +37,7 @@ class LibraryImage {
 
 class LibraryImages {
  public:
-  /// Those of this process.
+  /// The one of this real process.
   [[nodiscard]] static LibraryImages& instance();
 
   /// A run begins: libraries that have been loaded meanwhile are found.

@@ -25,7 +25,7 @@ class Socket : public Description {
   }
   /// -EINPROGRESS when it is not known yet; then readiness to write tells, and take_error().
   [[nodiscard]] virtual int connect(const sockaddr* address, socklen_t size) = 0;
-  /// Of the present end, if `own`, else of the other one.
+  /// Writes the address of this end, if `own`, or of the other one.
   [[nodiscard]] virtual int name(bool own, sockaddr* address, socklen_t* size) = 0;
   [[nodiscard]] virtual int option(int level, int name, void* value, socklen_t* size) = 0;
   [[nodiscard]] virtual int set_option(int level, int name, const void* value, socklen_t size) = 0;

@@ -81,7 +81,7 @@ timeval time_of(const std::optional<Duration>& limit) noexcept {
   return {.tv_sec = seconds.count(), .tv_usec = rest.count()};
 }
 
-/// Zero means for ever.
+/// Zero means forever.
 std::optional<Duration> limit_of(const timeval& time) noexcept {
   const Duration limit =
       std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);

@@ -27,7 +27,7 @@ class SocketOptions {
   /// An option that is a number; 0 unless it was set, or has a value from the beginning.
   [[nodiscard]] int number(int level, int name) const noexcept;
   [[nodiscard]] const linger& lingers() const noexcept { return linger_; }
-  /// SO_RCVTIMEO and SO_SNDTIMEO; without one, for ever.
+  /// SO_RCVTIMEO and SO_SNDTIMEO; without one, forever.
   [[nodiscard]] std::optional<Duration> receive_limit() const noexcept { return receive_limit_; }
   [[nodiscard]] std::optional<Duration> send_limit() const noexcept { return send_limit_; }
 
