@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who calls the functions that fermata::posix serves by their names.
+
+Usage: served_names.py SOURCES BUILD    (or --self-test)
+
+What runs beside simulated code must not be served itself: the runtime and the simulator call the
+system through os::kernel only, whose table is one object. Reads the undefined symbols of their
+archives. Real reactors and the drivers of databases, which do not run in simulated programs or
+are simulated code themselves, are left out.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROW = re.compile(r"ROW\((\w+), (\w+)\)")
+# Told by who calls them: only foreign libraries are served.
+TOLD_BY_CALLER = "end"
+ARCHIVES = [
+    "runtime/fermata/libfermata_runtime.a",
+    "runtime/fermata/loop/libfermata_loop.a",
+    "runtime/fermata/poll/libfermata_poll.a",
+    "sim/fermata/sim/libfermata_sim.a",
+    "sim/fermata/sim/db/libfermata_sim_db.a",
+    "sim/fermata/sim/main/libfermata_sim_main.a",
+    "sim/fermata/sim/property/libfermata_sim_property.a",
+]
+TABLE = re.compile(r"system_calls|fermata_system_")
+
+
+def served_names(header):
+    return {name for kind, name in ROW.findall(header)
+            if kind not in (TOLD_BY_CALLER, "kind")}
+
+
+def violations(listing, names):
+    """Lines of `nm -uA` that name a served function outside of the table."""
+    found = []
+    for line in listing.splitlines():
+        place, _, symbol = line.rpartition(" U ")
+        name = symbol.split("@")[0].strip()
+        if name in names and not TABLE.search(place):
+            found.append(f"{place.strip().rstrip(':')}: {name}, expected os::kernel.{name}")
+    return found
+
+
+def self_test():
+    names = served_names("#define ROWS(ROW) ROW(fdio, read) ROW(end, abort)")
+    assert names == {"read"}, names
+    listing = "a.a:x.o:                 U read@GLIBC_2.2.5\na.a:x.o:   U abort\n"
+    assert violations(listing, names) == ["a.a:x.o: read, expected os::kernel.read"]
+    assert violations("a.a:unity_runtime_fermata_system_cxx.o:  U read\n", names) == []
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
+    sources, build = Path(sys.argv[1]), Path(sys.argv[2])
+    header = sources / "runtime/fermata/posix/served/functions.hpp"
+    names = served_names(header.read_text(encoding="utf-8"))
+    assert names, f"{header}: no rows"
+    archives = [build / each for each in ARCHIVES if (build / each).exists()]
+    listing = subprocess.run(["nm", "-uA", *archives], check=True, text=True, capture_output=True)
+    found = violations(listing.stdout, names)
+    print(*found, sep="\n")
+    print(f"served names: {len(archives)} archives, {len(names)} names, {len(found)} violations")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
