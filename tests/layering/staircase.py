@@ -50,7 +50,7 @@ MAY_INCLUDE = {
     "sim/strategy": runtime("base") | sim("base tape"),
     "sim/record": runtime("base core reactor") | sim("base tape"),
     "sim/waits": runtime("base core") | sim("record"),
-    "sim/audit": runtime("base core") | sim("base tape strategy guard record waits"),
+    "sim/audit": runtime("base core system") | sim("base tape strategy guard record waits"),
     "sim/machine": runtime("base core") | sim("base tape record"),
     "sim/net": runtime("base reactor") | sim("base record machine"),
     "sim/fs": runtime("base core reactor") | sim("base record machine"),

@@ -12,4 +12,7 @@ namespace fermata::posix {
 /// Whether the instruction at `address` is in such a library.
 [[nodiscard]] bool is_foreign_code(const void* address) noexcept;
 
+/// Whether it is in a library that is not foreign.
+[[nodiscard]] bool is_system_code(const void* address) noexcept;
+
 }  // namespace fermata::posix

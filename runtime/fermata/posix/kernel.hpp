@@ -51,6 +51,9 @@ class Kernel {
 
   virtual ssize_t read(int descriptor, std::span<const iovec> target) = 0;
   virtual ssize_t write(int descriptor, std::span<const iovec> source) = 0;
+  /// Opens a device without a state, such as /dev/null; negative for any other path. Does not
+  /// suspend.
+  virtual int open_device(const char* path, int flags) = 0;
   /// Does not suspend.
   virtual int close(int descriptor) = 0;
   /// F_DUPFD as well. Does not suspend.
@@ -118,8 +121,10 @@ class Kernel {
   /// sched_yield().
   virtual void yield() = 0;
 
-  // --- the end of the process ---
+  // --- what is not served, and the end of the process ---
 
+  /// A foreign library has called, from `caller`, a function that nothing serves. Does not suspend.
+  virtual void refuse(const char* function, const void* caller) = 0;
   /// A foreign library has ended the process, `why` says how. Leaves the library by an exception.
   [[noreturn]] virtual void abort(std::string why) = 0;
 

@@ -46,6 +46,8 @@ struct SystemCalls {
   int (*fcntl)(int descriptor, int command, ...) = ::fcntl;
   int (*fstat)(int descriptor, struct stat* status) = ::fstat;
   int (*pipe2)(int* ends, int flags) = ::pipe2;
+  int (*open)(const char* path, int flags, ...) = ::open;
+  ssize_t (*pread)(int descriptor, void* buffer, size_t size, off_t offset) = ::pread;
   ssize_t (*read)(int descriptor, void* buffer, size_t size) = ::read;
   ssize_t (*write)(int descriptor, const void* data, size_t size) = ::write;
 

@@ -18,6 +18,7 @@
 using fermata::posix::answer;
 using fermata::posix::Kernel;
 using fermata::posix::serving;
+using fermata::posix::serving_for;
 
 extern "C" {
 
@@ -29,7 +30,7 @@ ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room);
 int fcntl64(int descriptor, int command, ...);
 
 ssize_t read(int descriptor, void* buffer, size_t size) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(read)(descriptor, buffer, size);
   const iovec target = {buffer, size};
   return answer(kernel->read(descriptor, {&target, 1}));
@@ -49,14 +50,14 @@ ssize_t readv(int descriptor, const iovec* target, int count) {
 }
 
 ssize_t write(int descriptor, const void* data, size_t size) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(write)(descriptor, data, size);
   const iovec source = {const_cast<void*>(data), size};
   return answer(kernel->write(descriptor, {&source, 1}));
 }
 
 ssize_t writev(int descriptor, const iovec* source, int count) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(writev)(descriptor, source, count);
   if (count < 0 || count > IOV_MAX) return answer(-EINVAL);
   return answer(kernel->write(descriptor, {source, static_cast<size_t>(count)}));
@@ -92,7 +93,7 @@ int ioctl(int descriptor, unsigned long request, ...) noexcept {
   va_start(arguments, request);
   void* const argument = va_arg(arguments, void*);
   va_end(arguments);
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(ioctl)(descriptor, request, argument);
   return answer(kernel->ioctl(descriptor, request, argument));
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 // FERMATA_FUNCTIONS(ROW): calls ROW(kind, name) for each function of the C library that
-// fermata::posix defines anew, by what it touches. Those that the guard of the simulator watches
-// are its own, and are served there.
+// fermata::posix defines anew and serves, by what it touches. Those that the guard of the simulator
+// watches are its own, and are served there.
 
 // clang-format off
 #define FERMATA_FUNCTIONS(ROW) \
@@ -77,4 +77,61 @@
   ROW(rand, random) \
   ROW(rand, srand) \
   ROW(rand, srandom)
+
+// FERMATA_UNSERVED_FUNCTIONS(ROW): those that are defined anew since they touch the world as well,
+// and that nothing serves yet. When a foreign library calls one in simulated code, the run fails.
+
+#define FERMATA_UNSERVED_FUNCTIONS(ROW) \
+  ROW(fdio, sendfile) \
+  ROW(fdio, sendfile64) \
+  ROW(file, __open64_2) \
+  ROW(file, __open_2) \
+  ROW(file, access) \
+  ROW(file, chdir) \
+  ROW(file, chmod) \
+  ROW(file, creat) \
+  ROW(file, fallocate) \
+  ROW(file, fdatasync) \
+  ROW(file, flock) \
+  ROW(file, fstat) \
+  ROW(file, fstat64) \
+  ROW(file, fsync) \
+  ROW(file, ftruncate) \
+  ROW(file, ftruncate64) \
+  ROW(file, link) \
+  ROW(file, lseek) \
+  ROW(file, lseek64) \
+  ROW(file, lstat) \
+  ROW(file, lstat64) \
+  ROW(file, mkdir) \
+  ROW(file, mkstemp) \
+  ROW(file, mkstemp64) \
+  ROW(file, open) \
+  ROW(file, open64) \
+  ROW(file, openat) \
+  ROW(file, openat64) \
+  ROW(file, opendir) \
+  ROW(file, posix_fallocate) \
+  ROW(file, pread) \
+  ROW(file, pread64) \
+  ROW(file, pwrite) \
+  ROW(file, pwrite64) \
+  ROW(file, readlink) \
+  ROW(file, rename) \
+  ROW(file, rmdir) \
+  ROW(file, stat) \
+  ROW(file, stat64) \
+  ROW(file, symlink) \
+  ROW(file, unlink) \
+  ROW(poll, inotify_init) \
+  ROW(poll, inotify_init1) \
+  ROW(poll, signalfd) \
+  ROW(process, execv) \
+  ROW(process, execvp) \
+  ROW(process, popen) \
+  ROW(process, system) \
+  ROW(process, waitpid) \
+  ROW(stdio, fdopen) \
+  ROW(stdio, fopen) \
+  ROW(stdio, fopen64)
 // clang-format on

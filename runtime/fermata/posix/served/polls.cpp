@@ -28,6 +28,7 @@ using fermata::posix::Limit;
 using fermata::posix::limit_of;
 using fermata::posix::limit_of_milliseconds;
 using fermata::posix::serving;
+using fermata::posix::serving_for;
 
 namespace {
 
@@ -90,7 +91,7 @@ int __ppoll_chk(pollfd* asked, nfds_t count, const timespec* limit, const sigset
                 size_t room);
 
 int poll(pollfd* asked, nfds_t count, int milliseconds) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(poll)(asked, count, milliseconds);
   return answer(kernel->poll({asked, count}, limit_of_milliseconds(milliseconds)));
 }

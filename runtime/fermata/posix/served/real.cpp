@@ -2,11 +2,15 @@
 #include "fermata/posix/served/real.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+#include <string_view>
 
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/served/system_table.hpp"
@@ -18,6 +22,7 @@ extern "C" {
   extern const char fermata_own_##name asm(#name); \
   extern const char fermata_interceptor_##name [[gnu::weak]] asm("__interceptor_" #name);
 FERMATA_FUNCTIONS(FERMATA_ROW)
+FERMATA_UNSERVED_FUNCTIONS(FERMATA_ROW)
 #undef FERMATA_ROW
 }
 
@@ -33,7 +38,7 @@ struct Row {
 
 constexpr std::array kRows = {
 #define FERMATA_ROW(kind, name) Row{#name, &fermata_own_##name, &fermata_interceptor_##name},
-    FERMATA_FUNCTIONS(FERMATA_ROW)
+    FERMATA_FUNCTIONS(FERMATA_ROW) FERMATA_UNSERVED_FUNCTIONS(FERMATA_ROW)
 #undef FERMATA_ROW
 };
 
@@ -60,17 +65,43 @@ void require_own(const Row& row) noexcept {
       row.name);
 }
 
+/// Where the instructions of the C++ library are.
+struct Range {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+constinit Range cpp_library;
+
+int note_cpp_library(dl_phdr_info* library, std::size_t, void*) {
+  const std::string_view path(library->dlpi_name);
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!name.starts_with("libstdc++.") && !name.starts_with("libc++.")) return 0;
+  for (const auto& header : std::span(library->dlpi_phdr, library->dlpi_phnum)) {
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    cpp_library.begin = library->dlpi_addr + header.p_vaddr;
+    cpp_library.end = cpp_library.begin + header.p_memsz;
+  }
+  return 1;
+}
+
 // Before the program's own constructors, and before anything runs on the stack of a coroutine.
 [[gnu::constructor(101)]] void start() {
   for (std::size_t i = 0; i < kRows.size(); ++i) {
     static_cast<void>(find_real(static_cast<Function>(i)));
     require_own(kRows[i]);
   }
+  ::dl_iterate_phdr(&note_cpp_library, nullptr);
   fill_system_table();
   detail::set_linked();
 }
 
 }  // namespace
+
+Kernel* serving_for(const void* caller) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(caller);
+  const bool is_own = at >= cpp_library.begin && at < cpp_library.end;
+  return is_own ? nullptr : serving;
+}
 
 void* find_real(Function function) noexcept {
   const auto index = static_cast<std::size_t>(function);

@@ -10,10 +10,12 @@
 
 namespace fermata::posix {
 
-/// One for each row of FERMATA_FUNCTIONS, in its order.
+class Kernel;
+
+/// One for each row of FERMATA_FUNCTIONS and FERMATA_UNSERVED_FUNCTIONS, in their order.
 enum class Function : std::size_t {
 #define FERMATA_ROW(kind, name) name,
-  FERMATA_FUNCTIONS(FERMATA_ROW)
+  FERMATA_FUNCTIONS(FERMATA_ROW) FERMATA_UNSERVED_FUNCTIONS(FERMATA_ROW)
 #undef FERMATA_ROW
 };
 
@@ -26,6 +28,10 @@ template <class F>
 [[nodiscard]] F* real(Function function) noexcept {
   return reinterpret_cast<F*>(find_real(function));
 }
+
+/// The kernel that serves a call from `caller`; null for one of the C++ library, which reads and
+/// writes files of its own streams.
+[[nodiscard]] Kernel* serving_for(const void* caller) noexcept;
 
 /// A kernel's result as functions of C give it: -1 and errno instead of a negative errno.
 template <class Result>

@@ -20,13 +20,16 @@ void fill_system_table() noexcept {
   calls.epoll_wait = FERMATA_REAL(epoll_wait);
   calls.eventfd = FERMATA_REAL(eventfd);
   calls.fcntl = FERMATA_REAL(fcntl);
+  calls.fstat = FERMATA_REAL(fstat);
   calls.getpeername = FERMATA_REAL(getpeername);
   calls.getsockname = FERMATA_REAL(getsockname);
   calls.getsockopt = FERMATA_REAL(getsockopt);
   calls.listen = FERMATA_REAL(listen);
+  calls.open = FERMATA_REAL(open);
   calls.pipe2 = FERMATA_REAL(pipe2);
   calls.poll = FERMATA_REAL(poll);
   calls.ppoll = FERMATA_REAL(ppoll);
+  calls.pread = FERMATA_REAL(pread);
   calls.pselect = FERMATA_REAL(pselect);
   calls.read = FERMATA_REAL(read);
   calls.recv = FERMATA_REAL(recv);

@@ -14,6 +14,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/guard/guard.hpp"
+#include "fermata/system/system_calls.hpp"
 
 extern "C" {
 constinit fermata::sim::detail::DebuggerStops fermata_debugger_stops = {.magic = "fermata stops",
@@ -68,8 +69,8 @@ void stop_here(DebuggerStops::Reason reason) {
 
 /// Through the kernel: what is watched need not be mapped at all times.
 bool read_memory(std::uint64_t address, std::size_t size, unsigned char* bytes) {
-  static const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-  const ssize_t got = ::pread(memory, bytes, size, static_cast<off_t>(address));
+  static const int memory = os::kernel.open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  const ssize_t got = os::kernel.pread(memory, bytes, size, static_cast<off_t>(address));
   return got == static_cast<ssize_t>(size);
 }
 

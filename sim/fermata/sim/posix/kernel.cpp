@@ -12,6 +12,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/datagram_socket.hpp"
+#include "fermata/sim/posix/device.hpp"
 #include "fermata/sim/posix/kernel_calls.hpp"
 #include "fermata/sim/posix/pipe_end.hpp"
 #include "fermata/sim/posix/socket_address.hpp"
@@ -62,6 +63,15 @@ ssize_t SimKernel::write(int descriptor, std::span<const iovec> source) {
     return transfer(way, found, found->write_limit(), source,
                     [&](std::span<const iovec> left) { return found->write(left); });
   });
+}
+
+int SimKernel::open_device(const char* path, int flags) {
+  const std::optional<Device::Kind> kind = Device::kind_of(path);
+  if (!kind) return -ENXIO;
+  if (const int code = enter("open")) return code;
+  if (table_.is_full("device")) return -EMFILE;
+  static_assert(O_NONBLOCK == SOCK_NONBLOCK && O_CLOEXEC == SOCK_CLOEXEC);
+  return open(std::make_shared<Device>(*this, machine_, table_.next_serial(), *kind, flags), flags);
 }
 
 int SimKernel::close(int descriptor) {
@@ -136,7 +146,6 @@ int SimKernel::pipe(std::array<int, 2>& ends, int flags) {
   if (table_.is_full("pipe")) return -EMFILE;
   const std::uint64_t first = table_.next_serial();
   const auto pair = PipeEnd::make_pair(machine_, network_, {first, table_.next_serial()});
-  static_assert(O_NONBLOCK == SOCK_NONBLOCK && O_CLOEXEC == SOCK_CLOEXEC);
   return open_both(pair[0], pair[1], flags, ends);
 }
 

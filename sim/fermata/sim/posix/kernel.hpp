@@ -43,6 +43,7 @@ class SimKernel final : public posix::Kernel {
 
   ssize_t read(int descriptor, std::span<const iovec> target) override;
   ssize_t write(int descriptor, std::span<const iovec> source) override;
+  int open_device(const char* path, int flags) override;
   int close(int descriptor) override;
   int fcntl(int descriptor, int command, std::intptr_t argument) override;
   int duplicate_to(int descriptor, int target, int flags) override;
@@ -84,6 +85,7 @@ class SimKernel final : public posix::Kernel {
   int sleep(clockid_t clock, int flags, const timespec& time, timespec* left) override;
   void yield() override;
 
+  void refuse(const char* function, const void* caller) override;
   [[noreturn]] void abort(std::string why) override;
 
   void fill_randomly(std::span<std::byte> target) override;

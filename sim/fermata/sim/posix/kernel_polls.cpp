@@ -2,11 +2,13 @@
 
 // How calls begin and wait, and what tells of readiness.
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 #include <cstdlib>
+#include <string_view>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
@@ -54,6 +56,14 @@ void SimKernel::leave_if_endless() {
 void SimKernel::leave() {
   ReadyWait never(current_runtime(), machine_, "abort", {});
   for (;;) fermata::wait(never);
+}
+
+void SimKernel::refuse(const char* function, const void* caller) {
+  Dl_info found = {};
+  const bool known = ::dladdr(caller, &found) != 0 && found.dli_fname != nullptr;
+  const std::string_view path = known ? found.dli_fname : "foreign code";
+  machine_.fail(fmt::format("{} calls {}(), which is not served in simulated code",
+                            path.substr(path.rfind('/') + 1), function));
 }
 
 // Whoever is to end may well take the answers that it gets for a reason to end the process.
