@@ -2,9 +2,13 @@
 #include "fermata/posix/foreign_code.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace fermata::posix {
 
@@ -28,7 +32,54 @@ std::string_view file_of(const void* address) noexcept {
   return known ? found.dli_fname : std::string_view();
 }
 
+struct Range {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+
+constexpr std::size_t kMostRanges = 128;
+
+/// The instructions of foreign libraries, and how many libraries had been loaded when it was made.
+struct Known {
+  std::array<Range, kMostRanges> ranges;
+  std::size_t count = 0;
+  unsigned long long loaded = 0;
+};
+constinit Known known = {};
+
+int note_loaded(dl_phdr_info* library, std::size_t, void* loaded) noexcept {
+  *static_cast<unsigned long long*>(loaded) = library->dlpi_adds;
+  return 1;
+}
+
+int note_code(dl_phdr_info* library, std::size_t, void*) noexcept {
+  if (!is_foreign_library(library->dlpi_name)) return 0;
+  for (const auto& header : std::span(library->dlpi_phdr, library->dlpi_phnum)) {
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    if (known.count == kMostRanges) return 1;
+    const std::uintptr_t begin = library->dlpi_addr + header.p_vaddr;
+    known.ranges[known.count++] = {begin, begin + header.p_memsz};
+  }
+  return 0;
+}
+
 }  // namespace
+
+bool find_foreign_code() noexcept {
+  unsigned long long loaded = 0;
+  ::dl_iterate_phdr(&note_loaded, &loaded);
+  if (loaded == known.loaded) return false;
+  known.loaded = loaded;
+  known.count = 0;
+  ::dl_iterate_phdr(&note_code, nullptr);
+  return true;
+}
+
+bool is_known_foreign_code(const void* address) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  return std::any_of(known.ranges.begin(), known.ranges.begin() + known.count,
+                     [&](const Range& each) { return at - each.begin < each.end - each.begin; });
+}
 
 bool is_foreign_library(std::string_view path) noexcept {
   const std::string_view name = path.substr(path.rfind('/') + 1);

@@ -15,4 +15,11 @@ namespace fermata::posix {
 /// Whether it is in a library that is not foreign.
 [[nodiscard]] bool is_system_code(const void* address) noexcept;
 
+/// Notes where the instructions of foreign libraries are, if libraries have been loaded since the
+/// last call; returns whether they have. What is loaded later is not known until the next call.
+bool find_foreign_code() noexcept;
+
+/// is_foreign_code() as of the last find_foreign_code(), and quick.
+[[nodiscard]] bool is_known_foreign_code(const void* address) noexcept;
+
 }  // namespace fermata::posix

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "fermata/posix/heap.hpp"
+
 namespace fermata::posix {
 
 namespace {
@@ -12,7 +14,14 @@ constinit std::atomic<bool> linked = false;
 
 constinit thread_local Kernel* serving = nullptr;
 
-Unserved::Unserved() noexcept : before_(std::exchange(serving, nullptr)) {}
+Serving::Serving(Kernel* kernel, Heap* heap) noexcept
+    : kernel_before_(std::exchange(serving, kernel)),
+      heap_before_(std::exchange(foreign_heap, heap)) {}
+
+Serving::~Serving() {
+  serving = kernel_before_;
+  foreign_heap = heap_before_;
+}
 
 bool is_linked() noexcept { return linked.load(std::memory_order_relaxed); }
 

@@ -33,6 +33,8 @@
 
 namespace fermata::posix {
 
+class Heap;
+
 /// The longest time to wait; without one, forever.
 using Limit = std::optional<std::chrono::nanoseconds>;
 
@@ -145,16 +147,18 @@ class Kernel {
 /// The kernel that serves this thread now; null when calls go to the C library.
 extern constinit thread_local Kernel* serving;
 
-/// While it lives the code of this thread gets the C library's functions.
-class Unserved {
+/// While it lives `kernel` serves this thread, and foreign libraries allocate in `heap`. Either may
+/// be null: then the C library does it.
+class Serving {
  public:
-  Unserved() noexcept;
-  Unserved(const Unserved&) = delete;
-  Unserved& operator=(const Unserved&) = delete;
-  ~Unserved() { serving = before_; }
+  Serving(Kernel* kernel, Heap* heap) noexcept;
+  Serving(const Serving&) = delete;
+  Serving& operator=(const Serving&) = delete;
+  ~Serving();
 
  private:
-  Kernel* before_;
+  Kernel* kernel_before_;
+  Heap* heap_before_;
 };
 
 /// Whether this program has fermata::posix linked in.

@@ -49,7 +49,7 @@ class AllowNondeterminism {
   ~AllowNondeterminism();
 
  private:
-  posix::Unserved unserved_;
+  posix::Serving unserved_{nullptr, nullptr};
 };
 
 namespace detail {

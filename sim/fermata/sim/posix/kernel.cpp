@@ -37,12 +37,13 @@ SimKernel::SimKernel(Machine& machine, Network& network, DescriptorTable& table)
   seed_random(1);
 }
 
-void SimKernel::end_run() {
+void SimKernel::begin_life() {
   idle_calls_ = 0;
   calls_after_end_ = 0;
   calls_in_vain_ = 0;
   seed_random(1);
   image_.forget();
+  heap_.clear();
 }
 
 // --- descriptors ---

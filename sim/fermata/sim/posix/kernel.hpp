@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/posix/heap.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/sim/posix/descriptor_table.hpp"
 #include "fermata/sim/posix/library_images.hpp"
@@ -36,8 +37,11 @@ class SimKernel final : public posix::Kernel {
   /// `table` has the descriptors of the process.
   SimKernel(Machine& machine, Network& network, DescriptorTable& table);
 
-  /// The process has ended.
-  void end_run();
+  /// A process begins: with the variables of libraries as they were loaded, and without memory of
+  /// theirs. That of the process before it can be read until then.
+  void begin_life();
+  /// Memory of its foreign libraries; null when there is none of its own.
+  [[nodiscard]] posix::Heap* heap() noexcept { return heap_.is_available() ? &heap_ : nullptr; }
   /// Its variables in foreign libraries.
   [[nodiscard]] LibraryImage& image() noexcept { return image_; }
 
@@ -144,6 +148,7 @@ class SimKernel final : public posix::Kernel {
   Machine& machine_;
   Network& network_;
   DescriptorTable& table_;
+  posix::Heap heap_;
   LibraryImage image_;
   unsigned idle_calls_ = 0;            // Since something was waited for.
   std::uint64_t calls_after_end_ = 0;  // Of the run.

@@ -75,15 +75,7 @@ void LibraryImages::find_regions() {
 void LibraryImages::begin_run() {
 #if !defined(FERMATA_ASAN)
   FERMATA_ASSERT(current_ == &outside_);
-  unsigned long long loaded = 0;
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* library, std::size_t, void* count) {
-        *static_cast<unsigned long long*>(count) = library->dlpi_adds;
-        return 1;
-      },
-      &loaded);
-  if (loaded == loaded_) return;
-  loaded_ = loaded;
+  if (!posix::find_foreign_code()) return;
   find_regions();
   save(pristine_);
 #endif

@@ -61,7 +61,6 @@ class LibraryImages {
 
   std::vector<Region> regions_;
   std::size_t size_ = 0;             // Of all regions together.
-  unsigned long long loaded_ = 0;    // Libraries that were loaded when the regions were found.
   std::vector<std::byte> pristine_;  // As after loading.
   LibraryImage outside_;             // Of the program, while a run goes on.
   LibraryImage* current_ = &outside_;

@@ -317,6 +317,7 @@ void NodeState::begin() {
   now_ = stage_.now();
   phase_ = Phase::Ready;
   suspended_ = context_;
+  if (!is_thread()) reactor_->kernel().begin_life();
   began_ = false;
   woken_ = false;
   shutdown_requested_ = false;
@@ -331,12 +332,6 @@ void NodeState::begin() {
   stage_.began(*this);
 }
 
-posix::Kernel* NodeState::foreign_kernel() {
-  if (!posix::is_linked()) return nullptr;
-  LibraryImages::instance().enter(machine().reactor_->kernel().image());
-  return &reactor_->kernel();
-}
-
 void NodeState::resume() {
   FERMATA_ASSERT(phase_ != Phase::Ended);
   FERMATA_ASSERT(suspended_ != nullptr);
@@ -345,9 +340,7 @@ void NodeState::resume() {
   if (!stage_.over()) stage_.hash.add(kTurnOfNode, 0, key_);
   last_ran_ = stage_.set_running(this, context_);
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
-  posix::Kernel* const served = std::exchange(posix::serving, foreign_kernel());
-  switch_context(stage_.own_context(), *suspended_);
-  posix::serving = served;
+  switch_to_program();
   current_ = std::exchange(fermata::detail::current_runtime_pointer, outside);
   FERMATA_ASSERT(stage_.running_node() == this);
   stage_.set_running(nullptr, nullptr);
@@ -356,6 +349,15 @@ void NodeState::resume() {
   } else {
     stage_.ended(*this);
   }
+}
+
+// With its system and its variables for foreign code, if this program has any.
+void NodeState::switch_to_program() {
+  if (!posix::is_linked()) return switch_context(stage_.own_context(), *suspended_);
+  SimKernel& process = machine().reactor_->kernel();
+  LibraryImages::instance().enter(process.image());
+  const posix::Serving serving(&reactor_->kernel(), process.heap());
+  switch_context(stage_.own_context(), *suspended_);
 }
 
 void NodeState::yield_to_world(Phase phase) {

@@ -16,7 +16,6 @@
 #include "fermata/base/time.hpp"
 #include "fermata/context/context.hpp"
 #include "fermata/core/runtime.hpp"
-#include "fermata/posix/kernel.hpp"
 #include "fermata/sim/audit/audit.hpp"
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/net/terminal.hpp"
@@ -122,8 +121,6 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void step_ended() override;
   [[noreturn]] void leave_run() override;
   void earliest_changed() noexcept override { turn_changed(); }
-  /// What serves foreign code while this runs; null when this program has none.
-  [[nodiscard]] posix::Kernel* foreign_kernel();
   /// When it can go on may have changed.
   void turn_changed() noexcept;
   /// When the first of the other programs of its machine can go on.
@@ -145,6 +142,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void run_main() noexcept;
   /// In the main coroutine.
   void run_body(const std::function<void()>& body);
+  void switch_to_program();
   void yield_to_world(Phase phase);
   void make_runtime();
   [[nodiscard]] Failure failure_of(const std::exception_ptr& error) const;

@@ -57,7 +57,6 @@ std::vector<std::string> SimReactor::detach() noexcept {
   std::vector<std::string> leaks = attachment_.close_all();
   // As a process does when it ends; what others have to do with it happens now.
   polls_.table().end_run(leaks);
-  kernel_.end_run();
   Agenda& agenda = program_.agenda();
   while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
   processes_.look();
