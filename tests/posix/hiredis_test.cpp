@@ -190,12 +190,18 @@ class Sender {
   int answered_ = 0;
 };
 
+struct Setting {
+  bool careless = false;
+  bool crashes = false;  // The client does, in the middle of any call; what it was told it keeps.
+};
+
 /// What was answered is in the store, byte for byte, whatever the network and the machines do.
-void nothing_is_lost(fermata::sim::World& world, bool careless) {
+void nothing_is_lost(fermata::sim::World& world, const Setting& setting) {
   const auto store = std::make_shared<Store>();
-  const auto sender = std::make_shared<Sender>(careless);
+  const auto sender = std::make_shared<Sender>(setting.careless);
   world.service("store", [store] { serve(store); });
-  world.node("client", [=] { sender->run(); });
+  fermata::sim::Node& client = world.node("client", [=] { sender->run(); });
+  if (setting.crashes) client.may_crash();
   world.at(20s, [&] { world.heal(); });
   world.run();
   ASSERT_EQ(sender->answered(), Sender::kNumbers);
@@ -204,9 +210,11 @@ void nothing_is_lost(fermata::sim::World& world, bool careless) {
   }
 }
 
-SIM_TEST(Hiredis, LosesNothingThatWasAnswered) { nothing_is_lost(world, false); }
+SIM_TEST(Hiredis, LosesNothingThatWasAnswered) { nothing_is_lost(world, {}); }
+
+SIM_TEST(Hiredis, LosesNothingWhenTheClientCrashes) { nothing_is_lost(world, {.crashes = true}); }
 
 // Finds: number . is lost
-SIM_TEST(Hiredis, DISABLED_IgnoresAnError) { nothing_is_lost(world, true); }
+SIM_TEST(Hiredis, DISABLED_IgnoresAnError) { nothing_is_lost(world, {.careless = true}); }
 
 }  // namespace

@@ -13,6 +13,7 @@ constinit std::atomic<bool> linked = false;
 }  // namespace
 
 constinit thread_local Kernel* serving = nullptr;
+constinit thread_local const void* caller = nullptr;
 
 Serving::Serving(Kernel* kernel, Heap* heap) noexcept
     : kernel_before_(std::exchange(serving, kernel)),

@@ -147,6 +147,9 @@ class Kernel {
 /// The kernel that serves this thread now; null when calls go to the C library.
 extern constinit thread_local Kernel* serving;
 
+/// Where the served call was made that may wait; for people.
+extern constinit thread_local const void* caller;
+
 /// While it lives `kernel` serves this thread, and foreign libraries allocate in `heap`. Either may
 /// be null: then the C library does it.
 class Serving {

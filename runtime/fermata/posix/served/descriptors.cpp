@@ -43,7 +43,7 @@ ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room) {
 }
 
 ssize_t readv(int descriptor, const iovec* target, int count) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(readv)(descriptor, target, count);
   if (count < 0 || count > IOV_MAX) return answer(-EINVAL);
   return answer(kernel->read(descriptor, {target, static_cast<size_t>(count)}));

@@ -28,6 +28,7 @@ using fermata::posix::answer;
 using fermata::posix::Interface;
 using fermata::posix::Kernel;
 using fermata::posix::serving;
+using fermata::posix::serving_for;
 
 namespace {
 
@@ -146,7 +147,7 @@ constinit thread_local HostEntry host_entry;
 extern "C" {
 
 int getaddrinfo(const char* host, const char* service, const addrinfo* hints, addrinfo** list) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(getaddrinfo)(host, service, hints, list);
   if (host == nullptr && service == nullptr) return EAI_NONAME;
   addrinfo asked = {};
@@ -165,7 +166,7 @@ int getaddrinfo(const char* host, const char* service, const addrinfo* hints, ad
 
 int getnameinfo(const sockaddr* address, socklen_t size, char* host, socklen_t host_room,
                 char* service, socklen_t service_room, int flags) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) {
     return FERMATA_REAL(getnameinfo)(address, size, host, host_room, service, service_room, flags);
   }

@@ -97,7 +97,7 @@ int poll(pollfd* asked, nfds_t count, int milliseconds) {
 }
 
 int ppoll(pollfd* asked, nfds_t count, const timespec* limit, const sigset_t* mask) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(ppoll)(asked, count, limit, mask);
   if (limit != nullptr && !is_valid(*limit)) return answer(-EINVAL);
   return answer(kernel->poll({asked, count}, limit_of(limit)));
@@ -122,7 +122,7 @@ int __ppoll_chk(pollfd* asked, nfds_t count, const timespec* limit, const sigset
 
 // The system leaves in `limit` what is left of it; here that is untouched, as elsewhere.
 int select(int end, fd_set* readable, fd_set* writable, fd_set* exceptional, timeval* limit) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(select)(end, readable, writable, exceptional, limit);
   if (limit != nullptr && (limit->tv_sec < 0 || limit->tv_usec < 0)) return answer(-EINVAL);
   return answer(select_by_poll(*kernel, end, readable, writable, exceptional, limit_of(limit)));
@@ -130,7 +130,7 @@ int select(int end, fd_set* readable, fd_set* writable, fd_set* exceptional, tim
 
 int pselect(int end, fd_set* readable, fd_set* writable, fd_set* exceptional, const timespec* limit,
             const sigset_t* mask) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) {
     return FERMATA_REAL(pselect)(end, readable, writable, exceptional, limit, mask);
   }
@@ -159,21 +159,20 @@ int epoll_ctl(int epoll, int operation, int descriptor, epoll_event* event) noex
 }
 
 int epoll_wait(int epoll, epoll_event* events, int room, int milliseconds) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(epoll_wait)(epoll, events, room, milliseconds);
   return answer(wait_for_epoll(*kernel, epoll, events, room, limit_of_milliseconds(milliseconds)));
 }
 
 int epoll_pwait(int epoll, epoll_event* events, int room, int milliseconds, const sigset_t* mask) {
-  if (serving == nullptr) {
-    return FERMATA_REAL(epoll_pwait)(epoll, events, room, milliseconds, mask);
-  }
-  return epoll_wait(epoll, events, room, milliseconds);
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  if (kernel == nullptr) return FERMATA_REAL(epoll_pwait)(epoll, events, room, milliseconds, mask);
+  return answer(wait_for_epoll(*kernel, epoll, events, room, limit_of_milliseconds(milliseconds)));
 }
 
 int epoll_pwait2(int epoll, epoll_event* events, int room, const timespec* limit,
                  const sigset_t* mask) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(epoll_pwait2)(epoll, events, room, limit, mask);
   if (limit != nullptr && !is_valid(*limit)) return answer(-EINVAL);
   return answer(wait_for_epoll(*kernel, epoll, events, room, limit_of(limit)));

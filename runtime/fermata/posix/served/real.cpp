@@ -97,8 +97,9 @@ int note_cpp_library(dl_phdr_info* library, std::size_t, void*) {
 
 }  // namespace
 
-Kernel* serving_for(const void* caller) noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(caller);
+Kernel* serving_for(const void* from) noexcept {
+  caller = from;
+  const auto at = reinterpret_cast<std::uintptr_t>(from);
   const bool is_own = at >= cpp_library.begin && at < cpp_library.end;
   return is_own ? nullptr : serving;
 }

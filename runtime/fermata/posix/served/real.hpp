@@ -29,9 +29,9 @@ template <class F>
   return reinterpret_cast<F*>(find_real(function));
 }
 
-/// The kernel that serves a call from `caller`; null for one of the C++ library, which reads and
-/// writes files of its own streams.
-[[nodiscard]] Kernel* serving_for(const void* caller) noexcept;
+/// The kernel that serves a call from there, which is noted; null for one of the C++ library, which
+/// reads and writes files of its own streams.
+[[nodiscard]] Kernel* serving_for(const void* from) noexcept;
 
 /// A kernel's result as functions of C give it: -1 and errno instead of a negative errno.
 template <class Result>

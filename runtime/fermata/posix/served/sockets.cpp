@@ -15,6 +15,7 @@
 using fermata::posix::answer;
 using fermata::posix::Kernel;
 using fermata::posix::serving;
+using fermata::posix::serving_for;
 
 namespace {
 
@@ -34,6 +35,17 @@ ssize_t receive(Kernel& kernel, int descriptor, void* buffer, size_t size, int f
     *address_size = message.msg_namelen;
   }
   return answer(result);
+}
+
+ssize_t send(Kernel& kernel, int descriptor, const void* data, size_t size, int flags,
+             const sockaddr* address, socklen_t address_size) {
+  iovec source = {const_cast<void*>(data), size};
+  msghdr message = {};
+  message.msg_iov = &source;
+  message.msg_iovlen = 1;
+  message.msg_name = const_cast<sockaddr*>(address);
+  message.msg_namelen = address != nullptr ? address_size : 0;
+  return answer(kernel.send(descriptor, message, flags));
 }
 
 }  // namespace
@@ -73,19 +85,19 @@ int listen(int descriptor, int backlog) noexcept {
 }
 
 int accept4(int descriptor, sockaddr* address, socklen_t* size, int flags) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(accept4)(descriptor, address, size, flags);
   return answer(kernel->accept(descriptor, address, size, flags));
 }
 
 int accept(int descriptor, sockaddr* address, socklen_t* size) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(accept)(descriptor, address, size);
   return answer(kernel->accept(descriptor, address, size, 0));
 }
 
 int connect(int descriptor, const sockaddr* address, socklen_t size) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(connect)(descriptor, address, size);
   return answer(kernel->connect(descriptor, address, size));
 }
@@ -123,14 +135,14 @@ int shutdown(int descriptor, int how) noexcept {
 // --- receiving ---
 
 ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(recvmsg)(descriptor, message, flags);
   return answer(kernel->receive(descriptor, *message, flags));
 }
 
 ssize_t recvfrom(int descriptor, void* buffer, size_t size, int flags, sockaddr* address,
                  socklen_t* address_size) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) {
     return FERMATA_REAL(recvfrom)(descriptor, buffer, size, flags, address, address_size);
   }
@@ -138,7 +150,7 @@ ssize_t recvfrom(int descriptor, void* buffer, size_t size, int flags, sockaddr*
 }
 
 ssize_t recv(int descriptor, void* buffer, size_t size, int flags) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(recv)(descriptor, buffer, size, flags);
   return receive(*kernel, descriptor, buffer, size, flags, nullptr, nullptr);
 }
@@ -163,7 +175,7 @@ ssize_t __recvfrom_chk(int descriptor, void* buffer, size_t size, size_t room, i
 
 // An error behind the first message is lost here, where the system tells it in the next call.
 int recvmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags, timespec* limit) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(recvmmsg)(descriptor, messages, count, flags, limit);
   if (limit != nullptr) return answer(-ENOSYS);
   count = std::min(count, kMostMessages);
@@ -180,33 +192,28 @@ int recvmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags, times
 // --- sending ---
 
 ssize_t sendmsg(int descriptor, const msghdr* message, int flags) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(sendmsg)(descriptor, message, flags);
   return answer(kernel->send(descriptor, *message, flags));
 }
 
 ssize_t sendto(int descriptor, const void* data, size_t size, int flags, const sockaddr* address,
                socklen_t address_size) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) {
     return FERMATA_REAL(sendto)(descriptor, data, size, flags, address, address_size);
   }
-  iovec source = {const_cast<void*>(data), size};
-  msghdr message = {};
-  message.msg_iov = &source;
-  message.msg_iovlen = 1;
-  message.msg_name = const_cast<sockaddr*>(address);
-  message.msg_namelen = address != nullptr ? address_size : 0;
-  return answer(kernel->send(descriptor, message, flags));
+  return send(*kernel, descriptor, data, size, flags, address, address_size);
 }
 
 ssize_t send(int descriptor, const void* data, size_t size, int flags) {
-  if (serving == nullptr) return FERMATA_REAL(send)(descriptor, data, size, flags);
-  return sendto(descriptor, data, size, flags, nullptr, 0);
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  if (kernel == nullptr) return FERMATA_REAL(send)(descriptor, data, size, flags);
+  return send(*kernel, descriptor, data, size, flags, nullptr, 0);
 }
 
 int sendmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(sendmmsg)(descriptor, messages, count, flags);
   count = std::min(count, kMostMessages);
   for (unsigned i = 0; i < count; ++i) {

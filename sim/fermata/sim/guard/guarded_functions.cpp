@@ -75,6 +75,12 @@ int answer(int result) noexcept {
   return -1;
 }
 
+/// Whether a call is served that may wait; then its place is noted.
+bool may_wait(const void* from) noexcept {
+  fermata::posix::caller = from;
+  return serving != nullptr;
+}
+
 timespec served_wall_clock() noexcept {
   timespec now = {};
   static_cast<void>(serving->clock_gettime(CLOCK_REALTIME, now));
@@ -214,17 +220,19 @@ ssize_t getrandom(void* buffer, size_t size, unsigned flags) {
 // --- sleeping: skipped where nobody serves it ---
 
 int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
-  if (serving != nullptr) return -serving->sleep(clock, flags, *time, left);
+  if (may_wait(__builtin_return_address(0))) return -serving->sleep(clock, flags, *time, left);
   return may("clock_nanosleep") ? real_clock_nanosleep.get()(clock, flags, time, left) : 0;
 }
 
 int nanosleep(const timespec* time, timespec* left) {
-  if (serving != nullptr) return answer(serving->sleep(CLOCK_MONOTONIC, 0, *time, left));
+  if (may_wait(__builtin_return_address(0))) {
+    return answer(serving->sleep(CLOCK_MONOTONIC, 0, *time, left));
+  }
   return may("nanosleep") ? real_nanosleep.get()(time, left) : 0;
 }
 
 int sched_yield() noexcept {
-  if (serving != nullptr) {
+  if (may_wait(__builtin_return_address(0))) {
     serving->yield();
     return 0;
   }
@@ -232,7 +240,7 @@ int sched_yield() noexcept {
 }
 
 unsigned sleep(unsigned seconds) {
-  if (serving != nullptr) {
+  if (may_wait(__builtin_return_address(0))) {
     const timespec time = {.tv_sec = static_cast<time_t>(seconds), .tv_nsec = 0};
     timespec left = {};
     const bool slept = serving->sleep(CLOCK_MONOTONIC, 0, time, &left) == 0;
@@ -242,7 +250,7 @@ unsigned sleep(unsigned seconds) {
 }
 
 int usleep(useconds_t span) {
-  if (serving != nullptr) {
+  if (may_wait(__builtin_return_address(0))) {
     constexpr useconds_t kMillion = 1'000'000;
     const timespec time = {.tv_sec = static_cast<time_t>(span / kMillion),
                            .tv_nsec = static_cast<long>(span % kMillion) * 1000};

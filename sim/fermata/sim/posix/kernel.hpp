@@ -105,7 +105,10 @@ class SimKernel final : public posix::Kernel {
   [[noreturn]] void leave();
   /// The call has found nothing to do, or has asked for the time.
   void idle();
-  /// What a wait inside of a call comes to: 0, -ETIMEDOUT, -EINTR or -ECANCELED.
+  /// A place in foreign code, for people: the library, and the function if its name is known.
+  [[nodiscard]] static SourcePlace place_of(const void* caller) noexcept;
+  /// What a wait inside of a call comes to: 0, -ETIMEDOUT, -EINTR or -ECANCELED. `wait` is given
+  /// the place of the call.
   template <class Wait>
   [[nodiscard]] int suspended(const char* call, const Wait& wait);
   /// The call waits where nothing can be suspended: the run fails. Returns -EDEADLK.

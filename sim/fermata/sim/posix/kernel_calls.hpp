@@ -23,7 +23,7 @@ int SimKernel::suspended(const char* call, const Wait& wait) {
   if (current == nullptr) return refuse_wait(call);
   const bool was_cancelled = current->is_cancellation_requested();
   try {
-    wait();
+    wait(place_of(posix::caller));
     return 0;
   } catch (const Timeout&) {
     return -ETIMEDOUT;

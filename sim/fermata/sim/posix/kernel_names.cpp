@@ -110,10 +110,10 @@ int SimKernel::addresses_of(const char* host, const char* service, const addrinf
   const bool is_name = length > 0 && length <= kLongestName;
   if (!is_name || (hints.ai_flags & AI_NUMERICHOST) != 0) return EAI_NONAME;
   int code = 0;
-  const int waited = suspended("getaddrinfo", [&] {
+  const int waited = suspended("getaddrinfo", [&](const SourcePlace& place) {
     backend::NameRequest request(current_runtime().reactor().names(), host, {});
     try {
-      if (!request.is_completed()) fermata::wait(request);
+      if (!request.is_completed()) fermata::wait(request, {}, place);
       if (request.error()) std::rethrow_exception(request.error());
       for (const Address& each : request.take_addresses()) {
         add(each.with_port(*port), hints, found);
@@ -153,10 +153,10 @@ int SimKernel::name_of(const sockaddr* address, socklen_t size, int flags, std::
   host = asked->ip_text();
   if ((flags & NI_NUMERICHOST) != 0) return 0;
   int code = 0;
-  const int waited = suspended("getnameinfo", [&] {
+  const int waited = suspended("getnameinfo", [&](const SourcePlace& place) {
     backend::NameRequest request(current_runtime().reactor().names(), asked->unmapped());
     try {
-      if (!request.is_completed()) fermata::wait(request);
+      if (!request.is_completed()) fermata::wait(request, {}, place);
       if (request.error()) std::rethrow_exception(request.error());
       const std::string name = request.take_name().host;
       const bool is_unknown = name == asked->unmapped().ip_text();

@@ -8,6 +8,7 @@
 #include <sys/timerfd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 #include "fermata/base/assert.hpp"
@@ -80,7 +81,7 @@ void SimKernel::idle() {
   if (++idle_calls_ < kBusy) return;
   idle_calls_ = 0;
   if (current_runtime().current() == nullptr) return;
-  static_cast<void>(suspended("idle", [] { delay(kBusyTime); }));
+  static_cast<void>(suspended("idle", [](const SourcePlace& place) { delay(kBusyTime, place); }));
 }
 
 int SimKernel::refuse_wait(const char* call) {
@@ -89,10 +90,19 @@ int SimKernel::refuse_wait(const char* call) {
 }
 
 int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit) {
-  return suspended(call, [&] {
+  return suspended(call, [&](const SourcePlace& place) {
     ReadyWait event(current_runtime(), machine_, call, std::move(items));
-    fermata::wait(event, {.timeout = limit});
+    fermata::wait(event, {.timeout = limit}, place);
   });
+}
+
+// The texts are those of the loader, which last as long as the library does.
+SourcePlace SimKernel::place_of(const void* caller) noexcept {
+  Dl_info found = {};
+  if (::dladdr(caller, &found) == 0 || found.dli_fname == nullptr) return {"foreign code", "?", 0};
+  const char* const slash = std::strrchr(found.dli_fname, '/');
+  return {slash != nullptr ? slash + 1 : found.dli_fname,
+          found.dli_sname != nullptr ? found.dli_sname : "?", 0};
 }
 
 std::shared_ptr<Description> SimKernel::share(int descriptor, int& code) {

@@ -36,7 +36,8 @@ int SimKernel::sleep(clockid_t clock, int flags, const timespec& time, timespec*
     yield();
     return 0;
   }
-  const int waited = suspended("nanosleep", [&] { delay(end - begun); });
+  const int waited =
+      suspended("nanosleep", [&](const SourcePlace& place) { delay(end - begun, place); });
   if (waited != 0 && left != nullptr && !absolute) {
     *left = timespec_of(std::max(end - clock_shown(machine_, clock), Duration::zero()));
   }
@@ -46,7 +47,7 @@ int SimKernel::sleep(clockid_t clock, int flags, const timespec& time, timespec*
 void SimKernel::yield() {
   if (enter("sched_yield") != 0 || current_runtime().current() == nullptr) return;
   const unsigned before = idle_calls_;
-  static_cast<void>(suspended("sched_yield", [] { suspend(); }));
+  static_cast<void>(suspended("sched_yield", [](const SourcePlace& place) { suspend(place); }));
   idle_calls_ = before;  // It has not waited for anything.
   idle();
 }

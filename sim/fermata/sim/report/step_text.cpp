@@ -351,6 +351,10 @@ std::string lane_text(const RunLog& run_log, std::size_t lane) {
                                               : fmt::format("'{}/{}'", it.machine, it.name);
 }
 
-std::string short_place(const SourcePlace& place) { return place.in_short(); }
+// Of foreign code no line is known.
+std::string short_place(const SourcePlace& place) {
+  if (place.line != 0 || place.function[0] == '\0') return place.in_short();
+  return fmt::format("{} ({})", place.file, place.function);
+}
 
 }  // namespace fermata::sim

@@ -19,7 +19,11 @@ namespace {
 using Certainty = WaitGraph::Certainty;
 
 std::string text_of(const SourcePlace* place) {
-  if (place == nullptr || place->line == 0) return {};
+  if (place == nullptr) return {};
+  if (place->line == 0) {  // Of foreign code none is known.
+    const bool known = place->function[0] != '\0';
+    return known ? fmt::format("{} ({})", place->file, place->function) : std::string();
+  }
   return fmt::format("{}:{}", place->file, place->line);
 }
 
