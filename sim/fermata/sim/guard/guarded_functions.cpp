@@ -7,6 +7,7 @@
 
 #include "fermata/sim/guard/guarded_functions.hpp"
 
+#include <fmt/format.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/random.h>
@@ -22,6 +23,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "fermata/posix/foreign_code.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/real_function.hpp"
 #include "fermata/sim/guard/guard.hpp"
@@ -61,7 +63,10 @@ constinit Real<unsigned(void*)> real_random_device("_ZNSt13random_device9_M_getv
 
 std::atomic<void (*)(const void* caller) noexcept> exit_listener = nullptr;
 
-[[noreturn]] void leave(Real<void(int)>& real, int code, const void* caller) noexcept {
+[[noreturn]] void leave(const char* name, Real<void(int)>& real, int code, const void* caller) {
+  if (serving != nullptr && fermata::posix::is_foreign_code(caller)) {
+    serving->abort(fmt::format("{}({})", name, code));
+  }
   if (const auto listener = exit_listener.load()) listener(caller);
   // What runs at the end, such as a search for leaks that holds malloc's lock, is not simulated.
   const fermata::sim::AllowNondeterminism allowed;
@@ -281,8 +286,18 @@ int thrd_create(thrd_t* thread, thrd_start_t start, void* argument) {
 
 // --- the end of the process: somebody may want to know whose idea it was ---
 
-void exit(int code) noexcept { leave(real_exit, code, __builtin_return_address(0)); }
-void _exit(int code) { leave(real_exit_at_once, code, __builtin_return_address(0)); }
-void _Exit(int code) noexcept { leave(real_exit_at_once, code, __builtin_return_address(0)); }
+// Under names of their own: what a library that is served does here is left by an exception.
+
+[[noreturn]] void fermata_exit(int code) asm("exit");
+[[noreturn]] void fermata_exit_at_once(int code) asm("_exit");
+[[noreturn]] void fermata_exit_at_once_of_c(int code) asm("_Exit");
+
+void fermata_exit(int code) { leave("exit", real_exit, code, __builtin_return_address(0)); }
+void fermata_exit_at_once(int code) {
+  leave("_exit", real_exit_at_once, code, __builtin_return_address(0));
+}
+void fermata_exit_at_once_of_c(int code) {
+  leave("_Exit", real_exit_at_once, code, __builtin_return_address(0));
+}
 
 }  // extern "C"

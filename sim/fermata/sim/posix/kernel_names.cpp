@@ -48,13 +48,18 @@ bool takes(int family, IpVersion version) noexcept {
   return family == AF_UNSPEC || family == (version == IpVersion::V4 ? AF_INET : AF_INET6);
 }
 
-/// Adds `address` as `hints` want it; nothing when they do not.
-void add(const Address& address, const addrinfo& hints, std::vector<sockaddr_storage>& found) {
-  if (takes(hints.ai_family, address.version())) {
-    found.push_back(spelled(address));
-  } else if (address.version() == IpVersion::V4 && (hints.ai_flags & AI_V4MAPPED) != 0) {
-    found.push_back(spelled(address.mapped()));
+/// Addresses as `hints` want them: of IPv4 mapped where there are no others, or with AI_ALL.
+std::vector<sockaddr_storage> wanted_of(const std::vector<Address>& all, const addrinfo& hints) {
+  std::vector<sockaddr_storage> wanted;
+  for (const Address& each : all) {
+    if (takes(hints.ai_family, each.version())) wanted.push_back(spelled(each));
   }
+  const bool maps = hints.ai_family == AF_INET6 && (hints.ai_flags & AI_V4MAPPED) != 0;
+  if (!maps || (!wanted.empty() && (hints.ai_flags & AI_ALL) == 0)) return wanted;
+  for (const Address& each : all) {
+    if (each.version() == IpVersion::V4) wanted.push_back(spelled(each.mapped()));
+  }
+  return wanted;
 }
 
 posix::Interface interface_of(const char* name, unsigned index, unsigned flags,
@@ -103,7 +108,7 @@ int SimKernel::addresses_of(const char* host, const char* service, const addrinf
     return 0;
   }
   if (const std::optional<Address> figures = in_figures(host)) {
-    add(figures->with_port(*port), hints, found);
+    found = wanted_of({figures->with_port(*port)}, hints);
     return found.empty() ? EAI_ADDRFAMILY : 0;
   }
   const std::size_t length = std::char_traits<char>::length(host);
@@ -115,15 +120,16 @@ int SimKernel::addresses_of(const char* host, const char* service, const addrinf
     try {
       if (!request.is_completed()) fermata::wait(request, {}, place);
       if (request.error()) std::rethrow_exception(request.error());
+      std::vector<Address> all;
       for (const Address& each : request.take_addresses()) {
-        add(each.with_port(*port), hints, found);
+        all.push_back(each.with_port(*port));
         // A machine has one of each version, and its name stands for both.
         const Machine* const machine = machine_at(machine_, each);
         if (machine == nullptr || each.version() != IpVersion::V4) continue;
-        if (!takes(hints.ai_family, IpVersion::V6)) continue;
         const std::uint32_t number = each.is_loopback() ? kLoopback : machine->ip();
-        add(host_address(IpVersion::V6, number, *port), hints, found);
+        all.push_back(host_address(IpVersion::V6, number, *port));
       }
+      found = wanted_of(all, hints);
     } catch (const DnsError& error) {
       code = eai_of(error.reason());
     }

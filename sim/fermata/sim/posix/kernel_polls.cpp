@@ -23,7 +23,7 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr std::uint64_t kMostInVain = 10'000;
+constexpr std::uint64_t kMostInVain = 1000;
 constexpr unsigned kBusy = 1000;
 constexpr Duration kBusyTime = std::chrono::microseconds(10);
 

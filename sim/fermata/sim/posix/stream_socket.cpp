@@ -48,9 +48,11 @@ StreamSocket::StreamSocket(Machine& machine, Network& network, std::uint64_t ser
   status = O_RDWR;
 }
 
-StreamSocket::StreamSocket(Machine& machine, Network& network, std::uint64_t serial, int domain,
-                           std::shared_ptr<Connection> connection, Connection::Side side)
-    : StreamSocket(machine, network, serial, domain) {
+StreamSocket::StreamSocket(Machine& machine, Network& network, std::uint64_t serial,
+                           const SocketOptions& options, std::shared_ptr<Connection> connection,
+                           Connection::Side side)
+    : StreamSocket(machine, network, serial, options.domain()) {
+  options_ = options;
   is_pair_ = connection->place() == kPair;
   hold(std::move(connection), side);
   stage_ = Stage::Connected;
@@ -168,16 +170,17 @@ std::shared_ptr<Socket> StreamSocket::accept(std::uint64_t serial, int& code) {
   std::shared_ptr<Connection> connection = std::move(queue_.front());
   queue_.pop_front();
   const Arrival arrival = connection->accepted();
-  return std::make_shared<StreamSocket>(machine(), network_, serial, options_.domain(),
+  return std::make_shared<StreamSocket>(machine(), network_, serial, options_,
                                         std::move(connection), Connection::Server);
 }
 
 std::array<std::shared_ptr<Socket>, 2> StreamSocket::make_pair(
     Machine& machine, Network& network, const std::array<std::uint64_t, 2>& serials) {
   const auto connection = network.make_local_connection(machine, kPair);
-  return {std::make_shared<StreamSocket>(machine, network, serials[0], AF_UNIX, connection,
+  const SocketOptions options(AF_UNIX, SOCK_STREAM, 0);
+  return {std::make_shared<StreamSocket>(machine, network, serials[0], options, connection,
                                          Connection::Client),
-          std::make_shared<StreamSocket>(machine, network, serials[1], AF_UNIX, connection,
+          std::make_shared<StreamSocket>(machine, network, serials[1], options, connection,
                                          Connection::Server)};
 }
 
@@ -190,7 +193,22 @@ void StreamSocket::hold(std::shared_ptr<Connection> connection, Connection::Side
   if (is_watched_) watched(true);
 }
 
+int StreamSocket::disconnect() {
+  if (stage_ == Stage::Listening) return -EISCONN;
+  if (end_ != nullptr) end_->close();
+  end_ = nullptr;
+  stage_ = Stage::Fresh;
+  error_ = 0;
+  told_break_ = false;
+  shut_reading_ = false;
+  shut_writing_ = false;
+  changed();
+  return 0;
+}
+
 int StreamSocket::connect(const sockaddr* address, socklen_t size) {
+  const bool is_named = address != nullptr && size >= sizeof(sa_family_t);
+  if (is_named && address->sa_family == AF_UNSPEC && !is_unix()) return disconnect();
   if (stage_ == Stage::Listening) return -EISCONN;
   if (stage_ == Stage::Connecting) return -EALREADY;
   if (stage_ == Stage::Connected) return std::exchange(told_connected_, true) ? -EISCONN : 0;
@@ -318,12 +336,14 @@ ssize_t StreamSocket::receive(msghdr& message, int flags) {
   const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
   const std::size_t room = size_of(target);
   end_->take_in();
-  if (!end_->unread().empty() && !shut_reading_) {
+  if (!end_->unread().empty()) {
     if (room == 0) return 0;
     const std::size_t whole = std::min(room, end_->unread().size());
     const bool peeks = (flags & MSG_PEEK) != 0;
     const std::size_t part = peeks ? whole : end_->drawn_read(whole);
-    scatter(end_->unread().first(part), target);
+    // With MSG_TRUNC, TCP throws away what it would give.
+    const bool is_wanted = is_unix() || (flags & MSG_TRUNC) == 0;
+    if (is_wanted) scatter(end_->unread().first(part), target);
     if (peeks) return static_cast<ssize_t>(part);
     const Arrival arrival = end_->connection().taken(end_->side(), part);
     end_->consume(part);

@@ -22,9 +22,10 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
  public:
   /// `domain` is AF_INET, AF_INET6 or AF_UNIX.
   StreamSocket(Machine& machine, Network& network, std::uint64_t serial, int domain);
-  /// The end `side` of a connection that is established.
-  StreamSocket(Machine& machine, Network& network, std::uint64_t serial, int domain,
-               std::shared_ptr<Connection> connection, Connection::Side side);
+  /// The end `side` of a connection that is established, with the options of its listener.
+  StreamSocket(Machine& machine, Network& network, std::uint64_t serial,
+               const SocketOptions& options, std::shared_ptr<Connection> connection,
+               Connection::Side side);
   ~StreamSocket() override;
   /// Two Unix sockets that are connected with each other.
   [[nodiscard]] static std::array<std::shared_ptr<Socket>, 2> make_pair(
@@ -73,6 +74,8 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
   [[nodiscard]] int connect_to_path(const std::string& path);
   void hold(std::shared_ptr<Connection> connection, Connection::Side side);
   void let_go_of_name() noexcept;
+  /// Ends what it is connected to, and forgets it.
+  [[nodiscard]] int disconnect();
   [[nodiscard]] std::string peer_path() const;
   /// The error of a connection that has broken, once; 0 without one.
   [[nodiscard]] int take_break();
