@@ -139,6 +139,24 @@ TEST_F(ServedCalls, ReachWhatIsWrittenOnFermata) {
   run();
 }
 
+TEST_F(ServedCalls, ASocketOfOneVersionLeavesThePortToTheOther) {
+  run_alone([] {
+    ASSERT_GE(listening(), 0);
+    const int six = ::socket(AF_INET6, SOCK_STREAM, 0);
+    sockaddr_in6 address = {};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(kPort);
+    const auto* const any_address = reinterpret_cast<const sockaddr*>(&address);
+    EXPECT_EQ(::bind(six, any_address, sizeof address), -1);
+    EXPECT_EQ(errno, EADDRINUSE);
+    const int on = 1;
+    ASSERT_EQ(::setsockopt(six, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on), 0);
+    EXPECT_EQ(::bind(six, any_address, sizeof address), 0);
+    EXPECT_EQ(::listen(six, 1), 0);
+    EXPECT_GE(connected(INADDR_LOOPBACK), 0);
+  });
+}
+
 // --- time ---
 
 TEST_F(ServedCalls, SleepInVirtualTimeThatAllClocksShow) {

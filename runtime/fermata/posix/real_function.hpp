@@ -25,10 +25,11 @@ class RealFunction {
 
   /// REQUIRES: there is such a function.
   [[nodiscard]] Function* get() noexcept {
+    Function* const known = function_.load(std::memory_order_relaxed);
+    if (__builtin_expect(known != nullptr, 1)) return known;
     find();
-    Function* const function = function_.load(std::memory_order_relaxed);
-    FERMATA_ASSERT(function != nullptr);
-    return function;
+    FERMATA_ASSERT(function_.load(std::memory_order_relaxed) != nullptr);
+    return function_.load(std::memory_order_relaxed);
   }
 
  private:

@@ -42,8 +42,6 @@ constexpr std::array kRows = {
 #undef FERMATA_ROW
 };
 
-constinit std::array<std::atomic<void*>, kRows.size()> found = {};
-
 [[noreturn]] void give_up(const char* text, const char* name) noexcept {
   std::fprintf(stderr, "fermata: %s: %s\n", name, text);
   std::abort();
@@ -97,21 +95,24 @@ int note_cpp_library(dl_phdr_info* library, std::size_t, void*) {
 
 }  // namespace
 
-Kernel* serving_for(const void* from) noexcept {
+namespace detail {
+
+constinit std::array<std::atomic<void*>, kRows.size()> real_functions = {};
+
+Kernel* serving_from(const void* from) noexcept {
   caller = from;
   const auto at = reinterpret_cast<std::uintptr_t>(from);
   const bool is_own = at >= cpp_library.begin && at < cpp_library.end;
   return is_own ? nullptr : serving;
 }
 
-void* find_real(Function function) noexcept {
+void* look_up(Function function) noexcept {
   const auto index = static_cast<std::size_t>(function);
-  void* known = found[index].load(std::memory_order_relaxed);
-  if (known == nullptr) {
-    known = look_for(kRows[index]);
-    found[index].store(known, std::memory_order_relaxed);
-  }
-  return known;
+  void* const looked_up = look_for(kRows[index]);
+  real_functions[index].store(looked_up, std::memory_order_relaxed);
+  return looked_up;
 }
+
+}  // namespace detail
 
 }  // namespace fermata::posix

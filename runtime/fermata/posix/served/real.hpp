@@ -3,25 +3,39 @@
 
 // The functions that fermata::posix defines anew, as the C library has them.
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 
+#include "fermata/posix/kernel.hpp"
 #include "fermata/posix/served/functions.hpp"
 
 namespace fermata::posix {
-
-class Kernel;
 
 /// One for each row of FERMATA_FUNCTIONS and FERMATA_UNSERVED_FUNCTIONS, in their order.
 enum class Function : std::size_t {
 #define FERMATA_ROW(kind, name) name,
   FERMATA_FUNCTIONS(FERMATA_ROW) FERMATA_UNSERVED_FUNCTIONS(FERMATA_ROW)
 #undef FERMATA_ROW
+      kCount
 };
+
+namespace detail {
+/// What is known already, by Function.
+extern constinit std::array<std::atomic<void*>, static_cast<std::size_t>(Function::kCount)>
+    real_functions;
+[[nodiscard, gnu::cold]] void* look_up(Function function) noexcept;
+[[nodiscard]] Kernel* serving_from(const void* from) noexcept;
+}  // namespace detail
 
 /// What the C library, or the sanitizer before it, has under this name. Ends the program when
 /// neither has one.
-[[nodiscard]] void* find_real(Function function) noexcept;
+[[nodiscard]] inline void* find_real(Function function) noexcept {
+  void* const known =
+      detail::real_functions[static_cast<std::size_t>(function)].load(std::memory_order_relaxed);
+  return __builtin_expect(known != nullptr, 1) ? known : detail::look_up(function);
+}
 
 /// find_real() with a type: real<decltype(::close)>(Function::close).
 template <class F>
@@ -31,7 +45,9 @@ template <class F>
 
 /// The kernel that serves a call from there, which is noted; null for one of the C++ library, which
 /// reads and writes files of its own streams.
-[[nodiscard]] Kernel* serving_for(const void* from) noexcept;
+[[nodiscard]] inline Kernel* serving_for(const void* from) noexcept {
+  return __builtin_expect(serving == nullptr, 1) ? nullptr : detail::serving_from(from);
+}
 
 /// A kernel's result as functions of C give it: -1 and errno instead of a negative errno.
 template <class Result>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/net/network.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "fermata/base/assert.hpp"
@@ -24,7 +25,7 @@ template <class Place>
 
 void Network::reset() noexcept {
   names_.reset();
-  listeners_.clear();
+  bound_.clear();
   local_listeners_.clear();
   local_connections_.clear();
   connections_.clear();
@@ -34,37 +35,55 @@ void Network::reset() noexcept {
   links_.clear();
 }
 
-Address Network::bind(Machine& machine, const Address& wanted, Listening* listening) {
+bool Network::gets(const Bound& bound, IpVersion version) noexcept {
+  if (bound.versions == BoundVersions::OnlyV6) return version == IpVersion::V6;
+  return detail::gets(bound.address, version);
+}
+
+bool Network::conflict(const Bound& a, const Bound& b) noexcept {
+  const bool overlap = a.address.is_any() || b.address.is_any() || same_ip(a.address, b.address);
+  return overlap && std::any_of(kVersions.begin(), kVersions.end(), [&](IpVersion version) {
+           return gets(a, version) && gets(b, version);
+         });
+}
+
+Address Network::bind(Machine& machine, const Address& wanted, Listening* listening,
+                      BoundVersions versions) {
   if (!is_own(machine, wanted)) refuse(wanted, EADDRNOTAVAIL);
   const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(machine);
   FERMATA_ASSERT(port != 0);
-  const Bound bound{listening, wanted.is_loopback()};
-  for (const IpVersion version : kVersions) {
-    const Place place{machine.ip(), port, version};
-    if (gets(wanted, version) && listeners_.contains(place)) refuse(wanted, EADDRINUSE);
+  const Bound bound{wanted.with_port(port), versions, listening};
+  std::vector<Bound>& there = bound_[{machine.ip(), port}];
+  for (const Bound& each : there) {
+    if (conflict(each, bound)) refuse(wanted, EADDRINUSE);
   }
-  for (const IpVersion version : kVersions) {
-    if (gets(wanted, version)) listeners_.emplace(Place{machine.ip(), port, version}, bound);
-  }
-  return wanted.with_port(port);
+  there.push_back(bound);
+  return bound.address;
+}
+
+Network::Bound& Network::bound_at(const Machine& machine, const Address& address) noexcept {
+  const auto there = bound_.find(Place{machine.ip(), address.port()});
+  FERMATA_ASSERT(there != bound_.end());
+  const auto found = std::find_if(there->second.begin(), there->second.end(),
+                                  [&](const Bound& each) { return each.address == address; });
+  FERMATA_ASSERT(found != there->second.end());
+  return *found;
 }
 
 void Network::listen(const Machine& machine, const Address& address,
                      Listening& listening) noexcept {
-  for (const IpVersion version : kVersions) {
-    if (!gets(address, version)) continue;
-    const auto found = listeners_.find(Place{machine.ip(), address.port(), version});
-    FERMATA_ASSERT(found != listeners_.end() && found->second.listening == nullptr);
-    found->second.listening = &listening;
-  }
+  Bound& bound = bound_at(machine, address);
+  FERMATA_ASSERT(bound.listening == nullptr);
+  bound.listening = &listening;
 }
 
 void Network::unbind(const Machine& machine, const Address& address) noexcept {
-  for (const IpVersion version : kVersions) {
-    if (!gets(address, version)) continue;
-    const std::size_t erased = listeners_.erase(Place{machine.ip(), address.port(), version});
-    FERMATA_ASSERT(erased == 1);
-  }
+  const auto there = bound_.find(Place{machine.ip(), address.port()});
+  FERMATA_ASSERT(there != bound_.end());
+  [[maybe_unused]] const std::size_t erased =
+      std::erase_if(there->second, [&](const Bound& each) { return each.address == address; });
+  FERMATA_ASSERT(erased == 1);
+  if (there->second.empty()) bound_.erase(there);
 }
 
 void Network::bind(const Machine& machine, const backend::PipePath& path, Listening* listening) {
@@ -93,12 +112,22 @@ Listening* Network::listening_at(const Machine& machine, const std::string& path
   return found == local_listeners_.end() ? nullptr : found->second;
 }
 
+// What is bound at the address itself comes before what is bound at any. From another machine no
+// loopback address leads here.
 Listening* Network::listening_at(const Machine& server, const Address& address,
                                  const Machine& client) const noexcept {
+  const auto there = bound_.find(Place{server.ip(), address.port()});
+  if (there == bound_.end()) return nullptr;
   const IpVersion version = address.unmapped().version();
-  const auto found = listeners_.find(Place{server.ip(), address.port(), version});
-  if (found == listeners_.end()) return nullptr;
-  return found->second.loopback_only && &server != &client ? nullptr : found->second.listening;
+  const bool is_local = &server == &client;
+  Listening* any = nullptr;
+  for (const Bound& each : there->second) {
+    if (!gets(each, version) || (each.address.is_loopback() && !is_local)) continue;
+    if (same_ip(each.address, address)) return each.listening;
+    const bool is_any = each.address.is_any() || (address.is_any() && each.address.is_loopback());
+    if (is_any) any = each.listening;
+  }
+  return any;
 }
 
 std::shared_ptr<Connection> Network::make_connection(Machine& client, Machine& server,
@@ -166,9 +195,8 @@ void Network::reopened(LinkState& link, Instant when) {
 
 std::uint16_t Network::free_port(const Machine& machine) {
   return free_ports_.next(machine.ip(), [&](std::uint16_t port) {
-    return std::any_of(kVersions.begin(), kVersions.end(), [&](IpVersion version) {
-      return listeners_.contains(Place{machine.ip(), port, version});
-    });
+    const auto there = bound_.find(Place{machine.ip(), port});
+    return there != bound_.end() && !there->second.empty();
   });
 }
 

@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,12 @@
 namespace fermata::sim::detail {
 
 class Machine;
+
+/// Which versions of IP a socket gets that is bound at ::.
+enum class BoundVersions : std::uint8_t {
+  AsTheAddress,  // both
+  OnlyV6,        // IPV6_V6ONLY
+};
 
 /// Somebody who listens at an address.
 class Listening {
@@ -46,7 +51,8 @@ class Network final : private Links {
   /// Binds `listening` at `wanted` on `machine`, port 0 for any, and returns the address. Null: the
   /// place is taken, and nobody listens there. Throws InputOutputError: the address is in use, or
   /// is not an address of that machine.
-  Address bind(Machine& machine, const Address& wanted, Listening* listening);
+  Address bind(Machine& machine, const Address& wanted, Listening* listening,
+               BoundVersions versions = BoundVersions::AsTheAddress);
   /// Somebody begins to listen at an address that is bound.
   void listen(const Machine& machine, const Address& address, Listening& listening) noexcept;
   void unbind(const Machine& machine, const Address& address) noexcept;
@@ -80,6 +86,14 @@ class Network final : private Links {
   [[nodiscard]] std::span<std::byte> spare() noexcept { return spare_; }
 
  private:
+  /// The machine's number and the port.
+  using Place = std::pair<std::uint32_t, std::uint16_t>;
+  struct Bound {
+    Address address;
+    BoundVersions versions;
+    Listening* listening;  // Null: nobody does.
+  };
+
   [[nodiscard]] LinkState& between(Machine& from, Machine& to) override {
     return links_.between(from, to);
   }
@@ -87,20 +101,19 @@ class Network final : private Links {
   void reopened(LinkState& link, Instant when) override;
 
   std::uint16_t free_port(const Machine& machine);
+  [[nodiscard]] static bool gets(const Bound& bound, IpVersion version) noexcept;
+  /// Whether they cannot be bound at one port of one machine.
+  [[nodiscard]] static bool conflict(const Bound& a, const Bound& b) noexcept;
+  /// What is bound at an address. REQUIRES: there is something.
+  [[nodiscard]] Bound& bound_at(const Machine& machine, const Address& address) noexcept;
   const std::shared_ptr<Connection>& keep_in_sight(const std::shared_ptr<Connection>& connection);
   /// Calls `visit` with each connection and each of its sides that is on `machine`.
   template <class F>
   void for_each_end(const Machine& machine, F visit);
 
-  /// The machine's number, the port, and the version of connections; who gets both is there twice.
-  using Place = std::tuple<std::uint32_t, std::uint16_t, IpVersion>;
-  struct Bound {
-    Listening* listening;
-    bool loopback_only;
-  };
   using LocalPlace = std::pair<std::uint32_t, std::string>;  // The machine's address and the path.
   NameTable names_;
-  std::map<Place, Bound> listeners_;
+  std::map<Place, std::vector<Bound>> bound_;
   std::map<LocalPlace, Listening*> local_listeners_;
   std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);
   FreePorts free_ports_;

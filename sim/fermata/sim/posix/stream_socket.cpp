@@ -103,13 +103,13 @@ int StreamSocket::bind(const sockaddr* address, socklen_t size) {
   }
   const std::optional<Address> wanted = ip_address(options_.domain(), address, size, code);
   if (!wanted) return -code;
-  return -code_of([&] { bound_ = network_.bind(machine(), *wanted, nullptr); });
+  return -code_of([&] { bound_ = network_.bind(machine(), *wanted, nullptr, bound_versions()); });
 }
 
 int StreamSocket::bind_somewhere() {
   if (bound_) return 0;
   const Address any = version() == IpVersion::V6 ? Address::v6({}, 0) : Address::v4(0, 0);
-  return code_of([&] { bound_ = network_.bind(machine(), any, nullptr); });
+  return code_of([&] { bound_ = network_.bind(machine(), any, nullptr, bound_versions()); });
 }
 
 int StreamSocket::name(bool own, sockaddr* address, socklen_t* size) {
