@@ -20,6 +20,7 @@ GUARDED_NAMES = "sim/fermata/sim/guard/guarded_functions.hpp"
 GUARDED = "sim/fermata/sim/guard/guarded_functions.cpp"
 SOCKETS = "sim/fermata/sim/posix"
 NAMES = "sim/fermata/sim/net/name_table.cpp"
+UNSERVED = "#define FERMATA_UNSERVED_FUNCTIONS"
 PAGE = "docs/posix.md"
 DIFFERENCES = pathlib.Path(__file__).with_name("posix_differences.tsv")
 
@@ -34,12 +35,27 @@ RANDOM_DEVICE = "_ZNSt13random_device9_M_getvalEv"
 TABLE = re.compile(r"(<!-- served: ([\w-]+) -->\n)\n?((?:\|.*\n)*)\n?")
 
 
-def served_functions(text):
-    """kind -> the functions that fermata::posix defines."""
+def rows(text):
+    """kind -> the functions of a list."""
     kinds = {}
     for kind, name in re.findall(r"^ *ROW\((\w+), (\w+)\)", text, re.M):
         kinds.setdefault(kind, []).append(name)
     return kinds
+
+
+def served_functions(text):
+    """kind -> the functions that fermata::posix serves."""
+    return rows(text.partition(UNSERVED)[0])
+
+
+def unserved_functions(text):
+    """Those that it defines and does not serve, sorted."""
+    names = [name for some in rows(text.partition(UNSERVED)[2]).values() for name in some]
+    return sorted(names, key=by_name)
+
+
+def by_name(name):
+    return name.strip("_"), name
 
 
 def guarded_functions(names, code):
@@ -67,8 +83,7 @@ def functions(source):
             raise SystemExit(f"'{name}' is {'served' if is_served else 'refused'}: "
                              f"expected a kind like that for it in KIND_OF_GUARDED, got {kind}")
         kinds.setdefault(kind, []).append(name)
-    return {kind: sorted(names, key=lambda name: (name.strip("_"), name))
-            for kind, names in kinds.items()}
+    return {kind: sorted(names, key=by_name) for kind, names in kinds.items()}
 
 
 def socket_options(source):
@@ -122,13 +137,16 @@ def tables(source):
     for kind, names in functions(source).items():
         otherwise = "the run fails" if kind == "refused" else "nothing that is known"
         made[kind] = table("function | what differs from Linux", names, differences, otherwise)
+    made["unserved"] = table("function | what happens",
+                             unserved_functions((source / SERVED).read_text()), differences,
+                             "the run fails, and the call with `ENOSYS`")
     effective, kept = socket_options(source)
     for name in effective:
         if name not in differences:
             raise SystemExit(f"{DIFFERENCES.name}: what does the option '{name}' do?")
     made["options"] = table("option | what it does", [*effective, *kept], differences,
                             "kept and given back, without an effect")
-    known = {*effective, *(name for names in functions(source).values() for name in names)}
+    known = {*effective, *unserved_functions((source / SERVED).read_text()), *(name for names in functions(source).values() for name in names)}
     for name in differences.keys() - known:
         raise SystemExit(f"{DIFFERENCES.name}: '{name}' is not served")
     return made
@@ -160,6 +178,9 @@ def self_test():
     assert list(complaints_about(page, {**wanted, "file": ""})), "a kind without a table"
     assert list(complaints_about(page, {})), "a table without a kind"
     assert served_functions("  ROW(fdio, read) \\\n  ROW(fdio, dup)") == {"fdio": ["read", "dup"]}
+    both = f"  ROW(fdio, read)\n{UNSERVED}(ROW)\n  ROW(file, stat)\n  ROW(file, open)\n"
+    assert served_functions(both) == {"fdio": ["read"]}
+    assert unserved_functions(both) == ["open", "stat"]
     code = 'extern "C" {\n\nint f(int a) {\n  if (serving) return 1;\n}\n\nint g() {\n  x();\n}\n'
     assert list(guarded_functions('"f", "g"', code)) == [("f", True), ("g", False)]
     return 0

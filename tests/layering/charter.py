@@ -65,6 +65,7 @@ CHARTER_EXCEPTIONS = {
         "runtime/fermata/context/stack_fault.cpp",
         *("sim/fermata/sim/guard/guard.cpp", "sim/fermata/sim/guard/thrown_errors.cpp"),
         *("runtime/fermata/posix/kernel.cpp", "runtime/fermata/posix/kernel.hpp"),
+        *("runtime/fermata/posix/heap.cpp", "runtime/fermata/posix/heap.hpp"),
         "runtime/fermata/posix/served/names.cpp",
     },
 }

@@ -26,9 +26,9 @@ MAY_INCLUDE = {
     "runtime/io": runtime("base core sync reactor"),
     "runtime/os": runtime("base core reactor system"),
     # What foreign code sees as its operating system.
-    "runtime/posix": runtime("base"),
+    "runtime/posix": runtime("base system"),
     # The functions of the C library, defined anew.
-    "runtime/posix/served": runtime("posix system"),
+    "runtime/posix/served": runtime("base posix system"),
     "runtime/poll": runtime("base core reactor system os"),
     "runtime/host": runtime("base context core reactor os poll"),
     "runtime/uv": runtime("base core reactor os host"),
