@@ -106,6 +106,11 @@ int StreamSocket::bind(const sockaddr* address, socklen_t size) {
   return -code_of([&] { bound_ = network_.bind(machine(), *wanted, nullptr, bound_versions()); });
 }
 
+BoundVersions StreamSocket::bound_versions() const noexcept {
+  const bool only_v6 = options_.number(IPPROTO_IPV6, IPV6_V6ONLY) != 0;
+  return only_v6 ? BoundVersions::OnlyV6 : BoundVersions::AsTheAddress;
+}
+
 int StreamSocket::bind_somewhere() {
   if (bound_) return 0;
   const Address any = version() == IpVersion::V6 ? Address::v6({}, 0) : Address::v4(0, 0);

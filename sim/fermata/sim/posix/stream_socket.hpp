@@ -6,8 +6,6 @@
 // Stages   Fresh, perhaps bound; then a listener, or the end of a connection.
 // Faults   Those of every end of a connection: short-read, short-write, reset, refused, hung, ...
 
-#include <netinet/in.h>
-
 #include <array>
 #include <deque>
 #include <memory>
@@ -70,10 +68,7 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
   [[nodiscard]] IpVersion version() const noexcept {
     return options_.domain() == AF_INET6 ? IpVersion::V6 : IpVersion::V4;
   }
-  [[nodiscard]] BoundVersions bound_versions() const noexcept {
-    const bool only_v6 = options_.number(IPPROTO_IPV6, IPV6_V6ONLY) != 0;
-    return only_v6 ? BoundVersions::OnlyV6 : BoundVersions::AsTheAddress;
-  }
+  [[nodiscard]] BoundVersions bound_versions() const noexcept;
   /// Binds it where the system chooses unless it is bound. Returns an errno value.
   [[nodiscard]] int bind_somewhere();
   [[nodiscard]] int connect_to(const Address& peer);
