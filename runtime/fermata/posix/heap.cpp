@@ -174,6 +174,7 @@ Heap::Block* Heap::block_of(const void* address) noexcept {
 }
 
 void Heap::release(void* address) noexcept {
+  FERMATA_ASSERT(contains(address));
   Block* const block = block_of(address);
   if (block == nullptr) return;
   if (block->state != Block::kLive) end_by_double_free();
@@ -184,6 +185,7 @@ void Heap::release(void* address) noexcept {
 }
 
 std::size_t Heap::size_of(const void* address) noexcept {
+  FERMATA_ASSERT(contains(address));
   const Block* const block = block_of(address);
   return block == nullptr ? 0 : block->size;
 }

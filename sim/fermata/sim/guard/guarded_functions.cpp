@@ -23,6 +23,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/foreign_code.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/real_function.hpp"
@@ -87,12 +88,14 @@ bool may_wait(const void* from) noexcept {
 }
 
 timespec served_wall_clock() noexcept {
+  FERMATA_ASSERT(serving != nullptr);
   timespec now = {};
   static_cast<void>(serving->clock_gettime(CLOCK_REALTIME, now));
   return now;
 }
 
 std::uint32_t served_number() noexcept {
+  FERMATA_ASSERT(serving != nullptr);
   std::uint32_t number = 0;
   serving->fill_randomly(std::as_writable_bytes(std::span(&number, 1)));
   return number;

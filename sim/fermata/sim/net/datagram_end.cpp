@@ -40,6 +40,7 @@ bool DatagramEnd::arrived(const PacketRef& packet) {
   buffered_ += room_for(*packet);
   const RunLog* const told = machine_.run_log();
   buffer_.push_back({packet, told != nullptr ? told->arriving() : 0});
+  FERMATA_ASSERT(buffered_ <= static_cast<std::size_t>(receive_buffer_));
   user_.datagram_came();
   return true;
 }

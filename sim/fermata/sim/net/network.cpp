@@ -36,11 +36,13 @@ void Network::reset() noexcept {
 }
 
 bool Network::gets(const Bound& bound, IpVersion version) noexcept {
+  FERMATA_ASSERT(bound.address.port() != 0);
   if (bound.versions == BoundVersions::OnlyV6) return version == IpVersion::V6;
   return detail::gets(bound.address, version);
 }
 
 bool Network::conflict(const Bound& a, const Bound& b) noexcept {
+  FERMATA_ASSERT(a.address.port() == b.address.port());
   const bool overlap = a.address.is_any() || b.address.is_any() || same_ip(a.address, b.address);
   return overlap && std::any_of(kVersions.begin(), kVersions.end(), [&](IpVersion version) {
            return gets(a, version) && gets(b, version);
@@ -57,6 +59,7 @@ Address Network::bind(Machine& machine, const Address& wanted, Listening* listen
   for (const Bound& each : there) {
     if (conflict(each, bound)) refuse(wanted, EADDRINUSE);
   }
+  FERMATA_ASSERT(bound.address.port() == port);
   there.push_back(bound);
   return bound.address;
 }

@@ -183,6 +183,7 @@ void StreamEnd::peer_crashed(bool silent) {
 }
 
 void StreamEnd::answered() {
+  FERMATA_ASSERT(side_ == Connection::Client);
   const Arrival arrival(machine().run_log(), syn_noted_);
   user_.connected_end(answer_code_);
 }
@@ -190,6 +191,7 @@ void StreamEnd::answered() {
 // --- reading ---
 
 void StreamEnd::want_input(bool value) noexcept {
+  FERMATA_ASSERT(!watches_);
   wants_input_ = value;
   if (value) {
     expect_arrival();
@@ -211,6 +213,7 @@ void StreamEnd::watch(bool value) noexcept {
 
 void StreamEnd::expect_arrival() {
   if (!wants_input_ && !wants_room_ && !watches_) return;
+  FERMATA_ASSERT(!watches_ || (!wants_input_ && !wants_room_));
   const bool at_once =
       !watches_ && (broken() || (wants_input_ && (!unread().empty() || input_ended())));
   const Instant when = at_once ? machine().now() : inbound().next_arrival();
@@ -222,6 +225,7 @@ void StreamEnd::expect_arrival() {
 // --- writing ---
 
 void StreamEnd::want_room(bool value) noexcept {
+  FERMATA_ASSERT(!watches_);
   wants_room_ = value;
   if (!value) return;
   expect_arrival();
@@ -257,6 +261,7 @@ std::size_t StreamEnd::drawn_read(std::size_t whole) {
   };
   const std::uint64_t drawn = machine().faults().strength(
       Fault::ShortRead, backend::RandomStream::Network, key_of(key_, "short read"), whole, tell);
+  FERMATA_ASSERT(drawn < whole);
   return drawn == 0 ? whole : static_cast<std::size_t>(drawn);
 }
 
@@ -271,6 +276,7 @@ std::size_t StreamEnd::drawn_write(std::size_t whole) {
   const std::uint64_t drawn =
       machine().faults().strength(Fault::ShortWrite, backend::RandomStream::Network,
                                   key_of(key_, "short write"), whole + 1, tell);
+  FERMATA_ASSERT(drawn <= whole);
   return drawn == 0 ? whole : static_cast<std::size_t>(drawn - 1);
 }
 
@@ -289,6 +295,7 @@ void StreamEnd::on_path_blocked() {
 }
 
 void StreamEnd::on_path_restored() {
+  FERMATA_ASSERT(!connection_->local());
   give_up_.cancel();
   expect_room(machine().now());
 }
@@ -296,6 +303,7 @@ void StreamEnd::on_path_restored() {
 void StreamEnd::give_up() {
   FERMATA_ASSERT(!connection_->local());
   connection_->give_up(side_);
+  FERMATA_ASSERT(broken());
   if (watches_) return user_.input_came();
   expect_arrival();
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/reactor/socket_option.hpp"
 #include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/machine/member_happening.hpp"
@@ -62,7 +63,10 @@ class StreamEnd final : public Endpoint {
   [[nodiscard]] std::size_t drawn_read(std::size_t whole);
   /// Room to read into; good until it is asked for again.
   [[nodiscard]] std::span<std::byte> spare() const noexcept { return network_.spare(); }
-  void consume(std::size_t bytes) { connection_->consumed(side_, bytes); }
+  void consume(std::size_t bytes) {
+    FERMATA_ASSERT(bytes <= unread().size());
+    connection_->consumed(side_, bytes);
+  }
   /// Nothing more comes.
   [[nodiscard]] bool input_ended() const noexcept { return inbound().is_ended(); }
   [[nodiscard]] bool broken() const noexcept { return connection_->broken(side_); }

@@ -160,12 +160,14 @@ int SimStream::submit_write(std::span<const std::byte> data) {
 }
 
 void SimStream::end_submitted(int code) {
+  FERMATA_ASSERT(code >= 0);
   submitted_ = {};
   end_.want_room(false);
   write_done(code);
 }
 
 void SimStream::room_came() {
+  FERMATA_ASSERT(!submitted_.empty());
   if (const int code = end_.obstacle()) return end_submitted(code);
   submitted_ = submitted_.subspan(end_.accept(submitted_));
   if (submitted_.empty()) return end_submitted(0);

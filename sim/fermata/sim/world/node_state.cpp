@@ -353,6 +353,7 @@ void NodeState::resume() {
 
 // With its system and its variables for foreign code, if this program has any.
 void NodeState::switch_to_program() {
+  FERMATA_ASSERT(stage_.running_node() == this);
   if (!posix::is_linked()) return switch_context(stage_.own_context(), *suspended_);
   SimKernel& process = machine().reactor_->kernel();
   LibraryImages::instance().enter(process.image());
@@ -621,6 +622,7 @@ void NodeState::record_files(bool after_crash) {
 }
 
 void NodeState::fail(std::string message) {
+  FERMATA_ASSERT(!message.empty());
   const CoroutineBase* const current = runtime_->current();
   stage_.fail(Failure{.verdict = Verdict::Safety,
                       .message = std::move(message),

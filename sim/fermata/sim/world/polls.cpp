@@ -93,6 +93,7 @@ void SimPoll::stop_watching() noexcept {
 
 // A number that is closed is told as gone, also where a duplicate keeps the description.
 void SimPoll::gone(Description&) {
+  FERMATA_ASSERT(watches_);
   watches_ = false;
   look();
 }
