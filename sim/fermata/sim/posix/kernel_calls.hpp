@@ -58,15 +58,16 @@ template <class Attempt>
 ssize_t SimKernel::transfer(const Way& way, std::shared_ptr<Description> description,
                             posix::Limit limit, std::span<const iovec> pieces,
                             const Attempt& attempt) {
-  std::vector<iovec> left(pieces.begin(), pieces.end());
+  std::vector<iovec> left;  // Once a part is done.
   const std::size_t all = size_of(pieces);
   std::size_t moved = 0;
   const Instant end = limit ? machine_.now() + *limit : Instant::never();
   for (;;) {
-    const ssize_t result = attempt(std::span<const iovec>(left));
+    const ssize_t result = attempt(moved == 0 ? pieces : std::span<const iovec>(left));
     if (result > 0) {
       moved += static_cast<std::size_t>(result);
       if (!way.whole || !way.waits || moved >= all) return static_cast<ssize_t>(moved);
+      if (left.empty()) left.assign(pieces.begin(), pieces.end());
       drop_front(left, static_cast<std::size_t>(result));
       continue;
     }
