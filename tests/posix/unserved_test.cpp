@@ -29,9 +29,12 @@ TEST_F(Unserved, AFileThatALibraryOpensFailsTheRun) {
   auto* const open = reinterpret_cast<Open*>(::dlsym(library, "sqlite3_open"));
   ASSERT_NE(open, nullptr);
   EXPECT_TRUE(posix::is_foreign_code(reinterpret_cast<const void*>(open)));
-  world_->node("main", [open] {
+  using Close = int(void*);
+  auto* const close = reinterpret_cast<Close*>(::dlsym(library, "sqlite3_close"));
+  world_->node("main", [=] {
     void* database = nullptr;
     open("unserved_test.db", &database);
+    close(database);
   });
   world_->run();
   ASSERT_TRUE(world_->failure());

@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/sanitizer.hpp"
 #include "fermata/posix/foreign_code.hpp"
+#include "fermata/posix/kernel.hpp"
 
 namespace fermata::sim::detail {
 
@@ -45,6 +47,11 @@ void add_regions(const dl_phdr_info& library, std::vector<std::span<std::byte>>&
   }
 }
 
+// Before the program's own constructors, which may use a library.
+[[gnu::constructor(102)]] void see_libraries_as_loaded() {
+  if (posix::is_linked()) LibraryImages::instance().begin_run();
+}
+
 }  // namespace
 
 void LibraryImage::forget() noexcept {
@@ -59,32 +66,42 @@ LibraryImages& LibraryImages::instance() {
 }
 
 void LibraryImages::find_regions() {
-  regions_.clear();
+  std::vector<std::span<std::byte>> found;
   ::dl_iterate_phdr(
-      [](dl_phdr_info* library, std::size_t, void* found) {
+      [](dl_phdr_info* library, std::size_t, void* regions) {
         if (posix::is_foreign_library(library->dlpi_name)) {
-          add_regions(*library, *static_cast<std::vector<std::span<std::byte>>*>(found));
+          add_regions(*library, *static_cast<std::vector<std::span<std::byte>>*>(regions));
         }
         return 0;
       },
-      &regions_);
+      &found);
+  const std::vector<Region> before = std::exchange(regions_, {});
   size_ = 0;
-  for (const Region& each : regions_) size_ += each.size();
+  for (const std::span<std::byte> live : found) {
+    const auto known = std::find_if(before.begin(), before.end(), [&](const Region& each) {
+      return each.live.data() == live.data() && each.live.size() == live.size();
+    });
+    regions_.push_back(
+        {live, known != before.end() ? known->pristine : std::vector(live.begin(), live.end())});
+    size_ += live.size();
+  }
 }
 
 void LibraryImages::begin_run() {
 #if !defined(FERMATA_ASAN)
   FERMATA_ASSERT(current_ == &outside_);
-  if (!posix::find_foreign_code()) return;
-  find_regions();
-  save(pristine_);
+  if (posix::find_foreign_code()) find_regions();
 #endif
 }
 
 void LibraryImages::change_to(LibraryImage& image) {
   if (size_ == 0) return;
   if (current_ != nullptr) save(current_->bytes_);
-  load(image.bytes_.empty() ? pristine_ : image.bytes_);
+  if (image.bytes_.empty()) {
+    load_pristine();
+  } else {
+    load(image.bytes_);
+  }
   current_ = &image;
 }
 
@@ -96,8 +113,8 @@ void LibraryImages::save(std::vector<std::byte>& bytes) const {
   bytes.resize(size_);
   std::byte* to = bytes.data();
   for (const Region& each : regions_) {
-    std::memcpy(to, each.data(), each.size());
-    to += each.size();
+    std::memcpy(to, each.live.data(), each.live.size());
+    to += each.live.size();
   }
 }
 
@@ -105,8 +122,14 @@ void LibraryImages::load(const std::vector<std::byte>& bytes) const {
   FERMATA_ASSERT(bytes.size() == size_);
   const std::byte* from = bytes.data();
   for (const Region& each : regions_) {
-    std::memcpy(each.data(), from, each.size());
-    from += each.size();
+    std::memcpy(each.live.data(), from, each.live.size());
+    from += each.live.size();
+  }
+}
+
+void LibraryImages::load_pristine() const {
+  for (const Region& each : regions_) {
+    std::memcpy(each.live.data(), each.pristine.data(), each.live.size());
   }
 }
 

@@ -8,7 +8,8 @@
 //            them.
 // Which      Shared libraries that neither belong to the system, to the compiler nor to Fermata.
 //            Static variables of the program itself are not touched.
-// Loading    What is loaded while a run goes on is known from the next one on.
+// Loading    What the program is linked with is known from its start on, what is loaded later from
+//            the next run on, as it is then.
 // Sanitizers Off under AddressSanitizer: what a variable pointed to would count as a leak.
 // Cost       A copy of the variables when another process comes to run, both ways.
 
@@ -51,18 +52,22 @@ class LibraryImages {
 
  private:
   friend class LibraryImage;
-  using Region = std::span<std::byte>;
+  /// Variables of a library that lie side by side.
+  struct Region {
+    std::span<std::byte> live;
+    std::vector<std::byte> pristine;  // As after loading.
+  };
 
   LibraryImages() = default;
   void find_regions();
   void change_to(LibraryImage& image);
   void save(std::vector<std::byte>& bytes) const;
   void load(const std::vector<std::byte>& bytes) const;
+  void load_pristine() const;
 
   std::vector<Region> regions_;
-  std::size_t size_ = 0;             // Of all regions together.
-  std::vector<std::byte> pristine_;  // As after loading.
-  LibraryImage outside_;             // Of the program, while a run goes on.
+  std::size_t size_ = 0;  // Of all regions together.
+  LibraryImage outside_;  // Of the program, while a run goes on.
   LibraryImage* current_ = &outside_;
 };
 
