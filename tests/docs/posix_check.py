@@ -146,7 +146,8 @@ def tables(source):
             raise SystemExit(f"{DIFFERENCES.name}: what does the option '{name}' do?")
     made["options"] = table("option | what it does", [*effective, *kept], differences,
                             "kept and given back, without an effect")
-    known = {*effective, *unserved_functions((source / SERVED).read_text()), *(name for names in functions(source).values() for name in names)}
+    known = {*effective, *unserved_functions((source / SERVED).read_text()),
+             *(name for names in functions(source).values() for name in names)}
     for name in differences.keys() - known:
         raise SystemExit(f"{DIFFERENCES.name}: '{name}' is not served")
     return made

@@ -116,6 +116,7 @@ int Epoll::collect(std::span<epoll_event> room) {
   for (std::size_t left = ready_.size(); left > 0 && count < room.size(); --left) {
     Registration& first = *ready_.front();
     ready_.pop_front();
+    FERMATA_ASSERT(first.in_line_);
     const Readiness ready = first.ready();
     first.in_line_ = ready != 0 && first.was_told();
     if (first.in_line_) ready_.push_back(&first);

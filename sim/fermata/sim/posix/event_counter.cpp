@@ -4,12 +4,15 @@
 #include <cstring>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 ssize_t EventCounter::read(std::span<const iovec> target) {
   if (size_of(target) < sizeof count_) return -EINVAL;
   if (count_ == 0) return -EAGAIN;
   const std::uint64_t taken = as_semaphore_ ? 1 : count_;
+  FERMATA_ASSERT(taken <= count_);
   count_ -= taken;
   scatter(std::as_bytes(std::span(&taken, 1)), target);
   changed();

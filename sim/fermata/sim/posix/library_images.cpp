@@ -95,6 +95,7 @@ void LibraryImages::begin_run() {
 }
 
 void LibraryImages::change_to(LibraryImage& image) {
+  FERMATA_ASSERT(current_ != &image);
   if (size_ == 0) return;
   if (current_ != nullptr) save(current_->bytes_);
   if (image.bytes_.empty()) {
@@ -129,6 +130,7 @@ void LibraryImages::load(const std::vector<std::byte>& bytes) const {
 
 void LibraryImages::load_pristine() const {
   for (const Region& each : regions_) {
+    FERMATA_ASSERT(each.pristine.size() == each.live.size());
     std::memcpy(each.live.data(), each.pristine.data(), each.live.size());
   }
 }

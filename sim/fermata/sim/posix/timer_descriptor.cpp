@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/clock.hpp"
 
@@ -29,6 +31,7 @@ int TimerDescriptor::set(int flags, const itimerspec& setting, itimerspec* befor
   const Duration value = duration_of(setting.it_value);
   interval_ = duration_of(setting.it_interval);
   expirations_ = 0;
+  FERMATA_ASSERT(value >= Duration::zero());
   armed_ = value > Duration::zero();
   due_ = (flags & TFD_TIMER_ABSTIME) != 0 ? value : shown() + value;
   expiry_.cancel();
