@@ -34,7 +34,10 @@ DatagramEnd::DatagramEnd(DatagramUser& user, Machine& machine, Network& network,
 // --- receiving ---
 
 bool DatagramEnd::arrived(const PacketRef& packet) {
-  if (only_from_ && packet->source != only_from_->unmapped()) return false;
+  if (packet->refuses) {
+    if (only_from_) user_.datagram_refused();
+    return true;
+  }
   const bool fits = buffered_ + room_for(*packet) <= static_cast<std::size_t>(receive_buffer_);
   if (!fits) return false;
   buffered_ += room_for(*packet);
@@ -99,7 +102,8 @@ void DatagramEnd::transmit(std::span<const std::byte> data, Address peer) {
                             {.source = source,
                              .destination = peer,
                              .bytes = {data.begin(), data.end()},
-                             .by_loopback = by_loopback},
+                             .by_loopback = by_loopback,
+                             .connected = only_from_ && peer == only_from_->unmapped()},
                             reach);
 }
 

@@ -27,6 +27,8 @@ class DatagramUser {
  public:
   /// One more datagram waits.
   virtual void datagram_came() = 0;
+  /// Nobody receives what was sent to where it receives from only.
+  virtual void datagram_refused() {}
 
  protected:
   ~DatagramUser() = default;
@@ -76,6 +78,9 @@ class DatagramEnd final : private PacketReceiver {
 
  private:
   bool arrived(const PacketRef& packet) override;
+  [[nodiscard]] bool takes_from(const Address& source) const noexcept override {
+    return !only_from_ || source == only_from_->unmapped();
+  }
   [[nodiscard]] bool sends_by_loopback(const Address& peer) const;
 
   DatagramUser& user_;

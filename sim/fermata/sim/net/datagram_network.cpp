@@ -138,6 +138,7 @@ void DatagramNetwork::reopened(const LinkState& link, Instant when) {
 bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {
   const Address& destination = packet.destination;
   if (bound.address.port() != destination.port()) return false;
+  if (!bound.receiver->takes_from(packet.source)) return false;
   if (!gets(bound.address, destination.version())) return false;
   if (destination.is_broadcast()) return bound.address.is_any();
   if (!bound.address.is_any() && !same_ip(bound.address, destination)) return false;
@@ -146,7 +147,7 @@ bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {
   return std::find(bound.groups.begin(), bound.groups.end(), needed) != bound.groups.end();
 }
 
-bool DatagramNetwork::arrived(const Machine& machine, const PacketRef& packet) {
+bool DatagramNetwork::arrived(Machine& machine, const PacketRef& packet) {
   const bool is_for_many = packet->destination.is_multicast() || packet->destination.is_broadcast();
   const Bound* only = nullptr;
   bool taken = false;
@@ -158,7 +159,20 @@ bool DatagramNetwork::arrived(const Machine& machine, const PacketRef& packet) {
       only = &each;  // The address itself goes before 0.0.0.0, then the latest.
     }
   }
-  return only != nullptr ? only->receiver->arrived(packet) : taken;
+  if (only != nullptr) return only->receiver->arrived(packet);
+  if (packet->connected && !is_for_many) refuse(machine, *packet);
+  return taken;
+}
+
+void DatagramNetwork::refuse(Machine& machine, const Packet& packet) {
+  Machine* const sender = machine_at(machine, packet.source);
+  if (sender == nullptr || machine.over() || machine.is_down()) return;
+  send_to(machine, *sender,
+          std::make_shared<const Packet>(Packet{.source = packet.destination,
+                                                .destination = packet.source,
+                                                .bytes = {},
+                                                .by_loopback = packet.by_loopback,
+                                                .refuses = true}));
 }
 
 }  // namespace fermata::sim::detail

@@ -4,8 +4,8 @@
 // Who receives datagrams where, and how they get there.
 //
 // Destinations  A machine of the world, 255.255.255.255 for all of them, or a multicast group. What
-//               is sent to a place where nobody receives is lost, and the sender never learns of
-//               it.
+//               is sent to a place where nobody receives is lost, and the sender does not learn of
+//               it unless its socket is connected to that place.
 
 #include <cstdint>
 #include <memory>
@@ -25,6 +25,8 @@ class PacketReceiver {
  public:
   /// Returns whether there is room for it.
   virtual bool arrived(const PacketRef& packet) = 0;
+  /// Whether it takes what comes from there, if there is room.
+  [[nodiscard]] virtual bool takes_from(const Address& source) const noexcept = 0;
 
  protected:
   ~PacketReceiver() = default;
@@ -73,9 +75,11 @@ class DatagramNetwork final : private PacketSwitch {
     std::vector<Membership> groups;
   };
 
-  bool arrived(const Machine& machine, const PacketRef& packet) override;
+  bool arrived(Machine& machine, const PacketRef& packet) override;
   /// Where the way from one machine to another is kept; null until somebody sends there.
   [[nodiscard]] std::unique_ptr<DatagramWay>& way(const Machine& from, const Machine& to);
+  /// Tells the sender that nobody receives it on `machine`.
+  void refuse(Machine& machine, const Packet& packet);
   void send_to(Machine& from, Machine& to, const PacketRef& packet);
   [[nodiscard]] bool in_use(const Machine& machine, const Address& address,
                             bool reuse_address) const;

@@ -40,7 +40,7 @@ Duration DatagramWay::extra_delay(const Waiting& sent, Fault fault, const char* 
 MessageLog::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
                              Message::Fate fate) {
   RunLog* const told = from.run_log();
-  if (told == nullptr) return 0;
+  if (told == nullptr || packet.refuses) return 0;
   Message message;
   message.fate = fate;
   message.from = from.host().name();

@@ -28,6 +28,8 @@ struct Packet {
   Address destination;
   std::vector<std::byte> bytes;
   bool by_loopback = false;  // Sent through the machine's loopback interface.
+  bool connected = false;    // Its sender wants to know when nobody receives it,
+  bool refuses = false;      // and this says so: an ICMP message, not a datagram.
 };
 
 using PacketRef = std::shared_ptr<const Packet>;
@@ -36,13 +38,13 @@ using PacketRef = std::shared_ptr<const Packet>;
 class PacketSwitch {
  public:
   /// `packet` has come to `machine`. Returns whether anybody there takes it.
-  virtual bool arrived(const Machine& machine, const PacketRef& packet) = 0;
+  virtual bool arrived(Machine& machine, const PacketRef& packet) = 0;
 
  protected:
   ~PacketSwitch() = default;
 };
 
-/// For people: `from` sends it to `to`. 0 when nobody is told.
+/// For people: `from` sends it to `to`. 0 when nobody is told, as of a refusal.
 MessageLog::Id note_datagram(const Machine& from, const Machine& to, const Packet& packet,
                              Message::Fate fate);
 
