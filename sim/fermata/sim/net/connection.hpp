@@ -56,6 +56,9 @@ class Connection {
     Endpoint* endpoint = nullptr;  // Null before it is opened and after it was closed.
     bool closed = false;
     bool silent = false;  // Closed by a crash that nobody was told of.
+    // Within one machine.
+    std::string path;   // The name of a Unix socket.
+    bool deaf = false;  // It is shut for reading: the other end cannot write.
   };
 
   /// `there` leads from the client to the server, `back` the other way. It is the one with this

@@ -58,6 +58,13 @@ void Pipe::arrive(Instant now) {
   }
 }
 
+void Pipe::drop_last(std::size_t bytes) noexcept {
+  FERMATA_ASSERT(bytes <= unread());
+  const auto end = bytes_.begin() + static_cast<std::ptrdiff_t>(arrived_);
+  bytes_.erase(end - static_cast<std::ptrdiff_t>(bytes), end);
+  arrived_ -= bytes;
+}
+
 void Pipe::consume(std::size_t bytes) noexcept {
   FERMATA_ASSERT(bytes <= unread());
   read_ += bytes;

@@ -71,6 +71,8 @@ class Pipe {
     return std::span(bytes_).subspan(read_, unread());
   }
   void consume(std::size_t bytes) noexcept;
+  /// Forgets the last of what has arrived.
+  void drop_last(std::size_t bytes) noexcept;
 
   /// The end, or a reset, has arrived; bytes may still be unread before it.
   [[nodiscard]] bool is_ended() const noexcept { return ended_; }

@@ -222,6 +222,11 @@ void StreamEnd::expect_arrival() {
   if (when != Instant::never()) machine().agenda().schedule(arrival_, when, key_);
 }
 
+void StreamEnd::refuse_input(std::size_t bytes) {
+  inbound().drop_last(bytes);
+  if (!broken()) connection_->break_down(side_);
+}
+
 // --- writing ---
 
 void StreamEnd::want_room(bool value) noexcept {

@@ -67,6 +67,8 @@ class StreamEnd final : public Endpoint {
     FERMATA_ASSERT(bytes <= unread().size());
     connection_->consumed(side_, bytes);
   }
+  /// Drops the last bytes that have arrived, and breaks the connection: nobody will read them.
+  void refuse_input(std::size_t bytes);
   /// Nothing more comes.
   [[nodiscard]] bool input_ended() const noexcept { return inbound().is_ended(); }
   [[nodiscard]] bool broken() const noexcept { return connection_->broken(side_); }

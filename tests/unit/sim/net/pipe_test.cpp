@@ -87,6 +87,17 @@ TEST(Pipe, LosesNothingThatHasRoom) {
   EXPECT_TRUE(pipe.is_ended());
 }
 
+TEST(Pipe, ForgetsTheLastOfWhatHasArrived) {
+  Pipe pipe;
+  pipe.send(bytes("keptrefused."), Instant{1});
+  pipe.send(bytes("later"), Instant{2});
+  pipe.arrive(Instant{1});
+  pipe.drop_last(8);
+  EXPECT_EQ(read_all(pipe), "kept");
+  pipe.arrive(Instant{2});
+  EXPECT_EQ(read_all(pipe), "later");
+}
+
 TEST(Pipe, CarriesNothingBehindAReset) {
   Pipe pipe;
   pipe.send(bytes("last words"), Instant{1});
