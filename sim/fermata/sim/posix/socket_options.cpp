@@ -9,48 +9,53 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 namespace fermata::sim::detail {
 
 namespace {
 
-/// An option that is a number, and its value at the beginning.
+/// An option that is a number, its value at the beginning, and what it may be set to.
 struct Known {
   int level;
   int name;
   int first;
+  int least = INT_MIN;
+  int most = INT_MAX;
 };
+
+constexpr int kFlag = 1;  // The most, of what is 1 when it is set to anything but 0.
 
 // Those with an effect are read by the sockets; the others are kept, since programs ask for them,
 // and change nothing that the world models.
 constexpr std::array kKnown = {
-    Known{SOL_SOCKET, SO_REUSEADDR, 0},
-    Known{SOL_SOCKET, SO_REUSEPORT, 0},
-    Known{SOL_SOCKET, SO_KEEPALIVE, 0},
-    Known{SOL_SOCKET, SO_BROADCAST, 0},
-    Known{SOL_SOCKET, SO_OOBINLINE, 0},
+    Known{SOL_SOCKET, SO_REUSEADDR, 0, 0, kFlag},
+    Known{SOL_SOCKET, SO_REUSEPORT, 0, 0, kFlag},
+    Known{SOL_SOCKET, SO_KEEPALIVE, 0, 0, kFlag},
+    Known{SOL_SOCKET, SO_BROADCAST, 0, 0, kFlag},
+    Known{SOL_SOCKET, SO_OOBINLINE, 0, 0, kFlag},
     Known{SOL_SOCKET, SO_PRIORITY, 0},
-    Known{SOL_SOCKET, SO_DONTROUTE, 0},
+    Known{SOL_SOCKET, SO_DONTROUTE, 0, 0, kFlag},
     Known{SOL_SOCKET, SO_RCVLOWAT, 1},
     Known{SOL_SOCKET, SO_SNDBUF, 16'384},
     Known{SOL_SOCKET, SO_RCVBUF, 131'072},
-    Known{IPPROTO_TCP, TCP_NODELAY, 0},
-    Known{IPPROTO_TCP, TCP_CORK, 0},
-    Known{IPPROTO_TCP, TCP_QUICKACK, 1},
-    Known{IPPROTO_TCP, TCP_KEEPIDLE, 7200},
-    Known{IPPROTO_TCP, TCP_KEEPINTVL, 75},
-    Known{IPPROTO_TCP, TCP_KEEPCNT, 9},
-    Known{IPPROTO_TCP, TCP_SYNCNT, 6},
-    Known{IPPROTO_TCP, TCP_USER_TIMEOUT, 0},
+    Known{IPPROTO_TCP, TCP_NODELAY, 0, 0, kFlag},
+    Known{IPPROTO_TCP, TCP_CORK, 0, 0, kFlag},
+    Known{IPPROTO_TCP, TCP_QUICKACK, 1, 0, kFlag},
+    Known{IPPROTO_TCP, TCP_KEEPIDLE, 7200, 1, 32'767},
+    Known{IPPROTO_TCP, TCP_KEEPINTVL, 75, 1, 32'767},
+    Known{IPPROTO_TCP, TCP_KEEPCNT, 9, 1, 127},
+    Known{IPPROTO_TCP, TCP_SYNCNT, 6, 1, 127},
+    Known{IPPROTO_TCP, TCP_USER_TIMEOUT, 0, 0},
     Known{IPPROTO_TCP, TCP_DEFER_ACCEPT, 0},
     Known{IPPROTO_TCP, TCP_MAXSEG, 536},
     Known{IPPROTO_IP, IP_TOS, 0},
-    Known{IPPROTO_IP, IP_TTL, 64},
-    Known{IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT},
-    Known{IPPROTO_IPV6, IPV6_V6ONLY, 0},
-    Known{IPPROTO_IPV6, IPV6_UNICAST_HOPS, 64},
-    Known{IPPROTO_IPV6, IPV6_TCLASS, 0},
+    Known{IPPROTO_IP, IP_TTL, 64, 1, 255},
+    Known{IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT, IP_PMTUDISC_DONT, IP_PMTUDISC_OMIT},
+    Known{IPPROTO_IPV6, IPV6_V6ONLY, 0, 0, kFlag},
+    Known{IPPROTO_IPV6, IPV6_UNICAST_HOPS, 64, -1, 255},
+    Known{IPPROTO_IPV6, IPV6_TCLASS, 0, -1, 255},
 };
 
 const Known* find(int level, int name) noexcept {
@@ -74,6 +79,15 @@ bool take(Value& whole, const void* value, socklen_t size) noexcept {
   return true;
 }
 
+/// The value of a number. A byte is enough for the options of IP, and nothing is 0.
+bool take_number(int& number, int level, const void* value, socklen_t size) noexcept {
+  if (level != IPPROTO_IP || size >= sizeof number) return take(number, value, size);
+  unsigned char byte = 0;
+  if (size > 0 && !take(byte, value, size)) return false;
+  number = byte;
+  return true;
+}
+
 timeval time_of(const std::optional<Duration>& limit) noexcept {
   if (!limit) return {};
   const auto seconds = std::chrono::floor<std::chrono::seconds>(*limit);
@@ -90,6 +104,10 @@ std::optional<Duration> limit_of(const timeval& time) noexcept {
 
 }  // namespace
 
+int give_number(int number, void* value, socklen_t* size) noexcept {
+  return give(number, value, size);
+}
+
 int SocketOptions::number(int level, int name) const noexcept {
   const auto found = numbers_.find({level, name});
   if (found != numbers_.end()) return found->second;
@@ -102,11 +120,24 @@ int SocketOptions::get(int level, int name, void* value, socklen_t* size) const 
     if (name == SO_TYPE) return give(type_, value, size);
     if (name == SO_DOMAIN) return give(domain_, value, size);
     if (name == SO_PROTOCOL) return give(protocol_, value, size);
+    if (name == SO_ACCEPTCONN) return give(0, value, size);
     if (name == SO_LINGER) return give(linger_, value, size);
     if (name == SO_RCVTIMEO) return give(time_of(receive_limit_), value, size);
     if (name == SO_SNDTIMEO) return give(time_of(send_limit_), value, size);
   }
-  return find(level, name) == nullptr ? -ENOPROTOOPT : give(number(level, name), value, size);
+  if (!has(level)) return domain_ == AF_INET ? -EOPNOTSUPP : -ENOPROTOOPT;
+  if (find(level, name) == nullptr) return -ENOPROTOOPT;
+  const int number = this->number(level, name);
+  // So does the system, of the options of IP.
+  const bool as_byte = level == IPPROTO_IP && *size > 0 && *size < sizeof number;
+  return as_byte ? give(static_cast<unsigned char>(number), value, size)
+                 : give(number, value, size);
+}
+
+bool SocketOptions::has(int level) const noexcept {
+  if (level == IPPROTO_TCP) return protocol_ == IPPROTO_TCP;
+  if (level == IPPROTO_IPV6) return domain_ == AF_INET6;
+  return true;
 }
 
 int SocketOptions::set(int level, int name, const void* value, socklen_t size) {
@@ -121,10 +152,13 @@ int SocketOptions::set(int level, int name, const void* value, socklen_t size) {
     (name == SO_RCVTIMEO ? receive_limit_ : send_limit_) = limit_of(time);
     return 0;
   }
+  if (!has(level)) return -ENOPROTOOPT;
+  int number = 0;
+  if (!take_number(number, level, value, size)) return -EINVAL;
   const Known* const known = find(level, name);
   if (known == nullptr) return -ENOPROTOOPT;
-  int number = 0;
-  if (!take(number, value, size)) return -EINVAL;
+  if (known->least == 0 && known->most == kFlag) number = number != 0 ? 1 : 0;
+  if (number < known->least || number > known->most) return -EINVAL;
   // The system keeps twice as much, for its own use, and says so.
   const bool is_buffer = level == SOL_SOCKET && (name == SO_SNDBUF || name == SO_RCVBUF);
   numbers_[{level, name}] = is_buffer ? 2 * std::clamp(number, 1024, 212'992) : number;

@@ -36,6 +36,9 @@ class SocketOptions {
   [[nodiscard]] int protocol() const noexcept { return protocol_; }
 
  private:
+  /// Whether the socket has options of this level.
+  [[nodiscard]] bool has(int level) const noexcept;
+
   int domain_;
   int type_;
   int protocol_;
@@ -44,5 +47,8 @@ class SocketOptions {
   std::optional<Duration> receive_limit_;
   std::optional<Duration> send_limit_;
 };
+
+/// Gives a number as the value of an option, as far as there is room. Returns 0.
+int give_number(int number, void* value, socklen_t* size) noexcept;
 
 }  // namespace fermata::sim::detail
