@@ -20,6 +20,17 @@ using fermata::posix::Kernel;
 using fermata::posix::serving;
 using fermata::posix::serving_for;
 
+namespace {
+
+bool is_valid_count(int count) noexcept { return count >= 0 && count <= IOV_MAX; }
+
+/// A descriptor that cannot be read or written, which `transferred` tells, is refused before that.
+ssize_t refuse_count(ssize_t transferred) noexcept {
+  return answer(transferred < 0 ? transferred : -EINVAL);
+}
+
+}  // namespace
+
 extern "C" {
 
 // With UBSan: whether memory can be read, which it tries out with a pipe.
@@ -45,7 +56,7 @@ ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room) {
 ssize_t readv(int descriptor, const iovec* target, int count) {
   Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(readv)(descriptor, target, count);
-  if (count < 0 || count > IOV_MAX) return answer(-EINVAL);
+  if (!is_valid_count(count)) return refuse_count(kernel->read(descriptor, {}));
   return answer(kernel->read(descriptor, {target, static_cast<size_t>(count)}));
 }
 
@@ -59,7 +70,7 @@ ssize_t write(int descriptor, const void* data, size_t size) {
 ssize_t writev(int descriptor, const iovec* source, int count) {
   Kernel* const kernel = serving_for(__builtin_return_address(0));
   if (kernel == nullptr) return FERMATA_REAL(writev)(descriptor, source, count);
-  if (count < 0 || count > IOV_MAX) return answer(-EINVAL);
+  if (!is_valid_count(count)) return refuse_count(kernel->write(descriptor, {}));
   return answer(kernel->write(descriptor, {source, static_cast<size_t>(count)}));
 }
 

@@ -27,6 +27,7 @@ DatagramSocket::DatagramSocket(Machine& machine, Network& network, std::uint64_t
       network_(network),
       options_(domain, SOCK_DGRAM, IPPROTO_UDP) {
   status = O_RDWR;
+  if (version() == IpVersion::V6) unbound_ = Address::v6({}, 0);
 }
 
 DatagramSocket::~DatagramSocket() {
@@ -39,13 +40,34 @@ std::string DatagramSocket::state() {
 }
 
 Readiness DatagramSocket::readiness() {
-  const bool has_some = end_ != nullptr && !end_->waiting().empty();
-  return EPOLLOUT | (has_some ? Readiness{EPOLLIN} : 0);
+  Readiness ready = EPOLLOUT;
+  if (first() != nullptr || shut_.reading) ready |= EPOLLIN;
+  if (shut_.reading) ready |= EPOLLRDHUP;
+  if (shut_.both()) ready |= EPOLLHUP;
+  if (error_ != 0) ready |= EPOLLERR;
+  return ready;
 }
 
-std::optional<int> DatagramSocket::readable_bytes() {
-  if (end_ == nullptr || end_->waiting().empty()) return 0;
-  return static_cast<int>(end_->waiting().front().packet->bytes.size());
+void DatagramSocket::datagram_refused() {
+  error_ = ECONNREFUSED;
+  changed(EPOLLERR);
+}
+
+const DatagramEnd::Received* DatagramSocket::first() const noexcept {
+  if (!left_.empty()) return &left_.front();
+  return end_ == nullptr || end_->waiting().empty() ? nullptr : &end_->waiting().front();
+}
+
+DatagramEnd::Received DatagramSocket::take() {
+  FERMATA_ASSERT(first() != nullptr);
+  if (left_.empty()) return end_->take();
+  DatagramEnd::Received first = std::move(left_.front());
+  left_.pop_front();
+  return first;
+}
+
+int DatagramSocket::readable_bytes() {
+  return first() == nullptr ? 0 : static_cast<int>(first()->packet->bytes.size());
 }
 
 // --- names ---
@@ -57,6 +79,7 @@ int DatagramSocket::bind_at(const Address& address) {
   options.broadcast = options_.number(SOL_SOCKET, SO_BROADCAST) != 0;
   try {
     end_ = std::make_unique<DatagramEnd>(*this, machine(), network_, address, options);
+    port_was_chosen_ = address.port() == 0;
     return 0;
   } catch (const InputOutputError& error) {
     return error.code();
@@ -65,36 +88,47 @@ int DatagramSocket::bind_at(const Address& address) {
 
 int DatagramSocket::bind_somewhere() {
   if (end_ != nullptr) return 0;
-  return bind_at(version() == IpVersion::V6 ? Address::v6({}, 0) : Address::v4(0, 0));
+  return bind_at(unbound_);
 }
 
 int DatagramSocket::bind(const sockaddr* address, socklen_t size) {
-  if (end_ != nullptr) return -EINVAL;
   int code = 0;
   const std::optional<Address> wanted = ip_address(options_.domain(), address, size, code);
-  return wanted ? -bind_at(*wanted) : -code;
+  if (!wanted) return -code;
+  return end_ != nullptr ? -EINVAL : -bind_at(*wanted);
 }
 
 int DatagramSocket::connect(const sockaddr* address, socklen_t size) {
   if (address != nullptr && size >= sizeof(sa_family_t) && address->sa_family == AF_UNSPEC) {
-    peer_ = std::nullopt;
-    if (end_ != nullptr) end_->receive_only_from(std::nullopt);
+    disconnect();
     return 0;
   }
-  int code = 0;
+  int code = bind_somewhere();  // Before the address is looked at, as by the system.
+  if (code != 0) return -code;
   const std::optional<Address> peer = ip_address(options_.domain(), address, size, code);
   if (!peer) return -code;
-  if ((code = bind_somewhere()) != 0) return -code;
   if ((code = end_->refusal(*peer)) != 0) return -code;
   peer_ = peer;
   end_->receive_only_from(peer);
   return 0;
 }
 
+// A port that the system has chosen is given up.
+void DatagramSocket::disconnect() {
+  peer_ = std::nullopt;
+  if (end_ == nullptr) return;
+  end_->receive_only_from(std::nullopt);
+  if (!port_was_chosen_) return;
+  unbound_ = end_->address().with_port(0);
+  while (!end_->waiting().empty()) left_.push_back(end_->take());
+  end_->close();
+  end_ = nullptr;
+}
+
 // A socket that is connected shows the address that it sends from.
 int DatagramSocket::name(bool own, sockaddr* address, socklen_t* size) {
   if (!own && !peer_) return -ENOTCONN;
-  Address value = version() == IpVersion::V6 ? Address::v6({}, 0) : Address::v4(0, 0);
+  Address value = unbound_;
   if (!own) {
     value = *peer_;
   } else if (end_ != nullptr) {
@@ -114,9 +148,10 @@ int DatagramSocket::name(bool own, sockaddr* address, socklen_t* size) {
 ssize_t DatagramSocket::receive(msghdr& message, int flags) {
   if ((flags & (MSG_OOB | MSG_ERRQUEUE)) != 0)
     return (flags & MSG_OOB) != 0 ? -EOPNOTSUPP : -EAGAIN;
-  if (end_ == nullptr || end_->waiting().empty()) return -EAGAIN;
+  if (const int code = take_error()) return -code;
+  if (first() == nullptr) return -EAGAIN;
   const bool peeks = (flags & MSG_PEEK) != 0;
-  const auto [packet, noted] = peeks ? end_->waiting().front() : end_->take();
+  const auto [packet, noted] = peeks ? *first() : take();
   const Arrival arrival(machine().run_log(), noted);
   const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
   const std::span<const std::byte> bytes(packet->bytes);
@@ -132,9 +167,10 @@ ssize_t DatagramSocket::receive(msghdr& message, int flags) {
 }
 
 ssize_t DatagramSocket::send(const msghdr& message, int flags) {
+  int code = bind_somewhere();  // Before anything is looked at, as by the system.
+  if (code != 0) return -code;
   if ((flags & MSG_OOB) != 0 || message.msg_controllen != 0) return -EOPNOTSUPP;
   std::optional<Address> peer = peer_;
-  int code = 0;
   if (message.msg_name != nullptr) {
     peer = ip_address(options_.domain(), static_cast<const sockaddr*>(message.msg_name),
                       message.msg_namelen, code);
@@ -144,8 +180,9 @@ ssize_t DatagramSocket::send(const msghdr& message, int flags) {
   if (peer->port() == 0) return -EINVAL;
   const std::vector<std::byte> bytes = gather({message.msg_iov, message.msg_iovlen});
   if (bytes.size() > kMostBytes) return -EMSGSIZE;
-  if ((code = bind_somewhere()) != 0) return -code;
   if ((code = end_->refusal(*peer)) != 0) return -code;
+  if ((code = take_error()) != 0) return -code;
+  if (shut_.writing) return -EPIPE;
   if (end_->would_block()) return -EAGAIN;
   end_->transmit(bytes, *peer);
   return static_cast<ssize_t>(bytes.size());
@@ -153,17 +190,16 @@ ssize_t DatagramSocket::send(const msghdr& message, int flags) {
 
 int DatagramSocket::shut_down(int how) {
   if (how < SHUT_RD || how > SHUT_RDWR) return -EINVAL;
+  shut_.add(how);
+  changed();
   return peer_ ? 0 : -ENOTCONN;
 }
 
 // --- options ---
 
 int DatagramSocket::option(int level, int name, void* value, socklen_t* size) {
-  if (level != SOL_SOCKET || name != SO_ERROR) return options_.get(level, name, value, size);
-  const int none = 0;
-  *size = std::min<socklen_t>(*size, sizeof none);
-  std::memcpy(value, &none, *size);
-  return 0;
+  if (level == SOL_SOCKET && name == SO_ERROR) return give_number(take_error(), value, size);
+  return options_.get(level, name, value, size);
 }
 
 int DatagramSocket::set_option(int level, int name, const void* value, socklen_t size) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A UDP socket of foreign code.
-//
-// Not modelled  Messages of ICMP: what is sent to a port where nobody receives is lost, and the
-//               sender is not told, also by a connected socket.
+// A UDP socket of foreign code. One that is connected is told when nobody receives what it sends.
 
+#include <deque>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "fermata/sim/net/datagram_end.hpp"
 #include "fermata/sim/posix/socket.hpp"
@@ -24,7 +23,7 @@ class DatagramSocket final : public Socket, public DatagramUser {
   [[nodiscard]] std::string state() override;
   [[nodiscard]] std::string maker() override { return "a sender"; }
   [[nodiscard]] Readiness readiness() override;
-  [[nodiscard]] std::optional<int> readable_bytes() override;
+  [[nodiscard]] int readable_bytes() override;
   [[nodiscard]] std::optional<Duration> read_limit() const override {
     return options_.receive_limit();
   }
@@ -39,11 +38,12 @@ class DatagramSocket final : public Socket, public DatagramUser {
   [[nodiscard]] int option(int level, int name, void* value, socklen_t* size) override;
   [[nodiscard]] int set_option(int level, int name, const void* value, socklen_t size) override;
   [[nodiscard]] int shut_down(int how) override;
-  [[nodiscard]] int take_error() override { return 0; }
+  [[nodiscard]] int take_error() override { return std::exchange(error_, 0); }
   [[nodiscard]] ssize_t receive(msghdr& message, int flags) override;
   [[nodiscard]] ssize_t send(const msghdr& message, int flags) override;
 
-  void datagram_came() override { changed(); }
+  void datagram_came() override { changed(EPOLLIN); }
+  void datagram_refused() override;
 
  private:
   [[nodiscard]] IpVersion version() const noexcept {
@@ -52,11 +52,21 @@ class DatagramSocket final : public Socket, public DatagramUser {
   /// Returns an errno value.
   [[nodiscard]] int bind_at(const Address& address);
   [[nodiscard]] int bind_somewhere();
+  void disconnect();
+  /// What waits and came first; null when nothing does.
+  [[nodiscard]] const DatagramEnd::Received* first() const noexcept;
+  /// Takes the first. REQUIRES: there is one.
+  [[nodiscard]] DatagramEnd::Received take();
 
   Network& network_;
   SocketOptions options_;
-  std::unique_ptr<DatagramEnd> end_;  // Null until it is bound.
+  std::unique_ptr<DatagramEnd> end_;     // Null until it is bound.
+  Address unbound_ = Address::v4(0, 0);  // Without a port: what it is bound to when it needs one.
+  bool port_was_chosen_ = false;
+  std::deque<DatagramEnd::Received> left_;  // What came to a port that was given up.
   std::optional<Address> peer_;
+  Shut shut_;
+  int error_ = 0;  // Of what was sent.
 };
 
 }  // namespace fermata::sim::detail

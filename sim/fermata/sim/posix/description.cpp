@@ -36,8 +36,8 @@ void Description::remove(const DescriptionWatcher& watcher) noexcept {
 }
 
 // Whoever looks may go, or come.
-void Description::changed() {
-  for (std::size_t i = 0; i < watchers_.size(); ++i) watchers_[i]->look();
+void Description::changed(Readiness news) {
+  for (std::size_t i = 0; i < watchers_.size(); ++i) watchers_[i]->look(news);
 }
 
 std::size_t size_of(std::span<const iovec> pieces) noexcept {

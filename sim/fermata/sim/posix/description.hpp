@@ -32,11 +32,14 @@ using Readiness = std::uint32_t;
 /// What is told whether it was asked for or not.
 inline constexpr Readiness kAlwaysTold = EPOLLHUP | EPOLLERR;
 
+/// What a change is about when nobody knows better.
+inline constexpr Readiness kAnything = ~Readiness{0};
+
 /// Somebody who waits for the readiness of a description.
 class DescriptionWatcher {
  public:
-  /// It may be ready for something else now. Must not run user code.
-  virtual void look() = 0;
+  /// It may be ready for some of `news` now, and was perhaps before. Must not run user code.
+  virtual void look(Readiness news) = 0;
   /// `description` is closed, and does not know this any more. Must not run user code.
   virtual void gone(Description& description) = 0;
 
@@ -67,10 +70,11 @@ class Description : public std::enable_shared_from_this<Description> {
 
   // --- operations ---
 
+  // Without any pieces they answer 0, or why they are impossible.
   [[nodiscard]] virtual ssize_t read(std::span<const iovec> /*target*/) { return -EINVAL; }
   [[nodiscard]] virtual ssize_t write(std::span<const iovec> /*source*/) { return -EINVAL; }
-  /// Bytes that can be read now; none when the question makes no sense.
-  [[nodiscard]] virtual std::optional<int> readable_bytes() { return std::nullopt; }
+  /// Bytes that can be read now; -ENOTTY when the question makes no sense.
+  [[nodiscard]] virtual int readable_bytes() { return -ENOTTY; }
   /// The longest time that a read, or a write, waits; without one, forever.
   [[nodiscard]] virtual std::optional<Duration> read_limit() const { return std::nullopt; }
   [[nodiscard]] virtual std::optional<Duration> write_limit() const { return std::nullopt; }
@@ -88,8 +92,8 @@ class Description : public std::enable_shared_from_this<Description> {
   void remove(const DescriptionWatcher& watcher) noexcept;
 
  protected:
-  /// Its readiness may have changed.
-  void changed();
+  /// Something has come, of which `news` tells: it may be ready for that now, or anew.
+  void changed(Readiness news = kAnything);
   /// Somebody begins to wait for it, or nobody does any more.
   virtual void watched(bool /*value*/) noexcept {}
 

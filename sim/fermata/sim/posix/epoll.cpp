@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/posix/epoll.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ class Epoll::Registration final : public DescriptionWatcher {
     wanted_ = event.events;
     data_ = event.data;
     enabled_ = true;
-    look();
+    look(kAnything);
   }
 
   [[nodiscard]] Readiness ready() const {
@@ -48,7 +49,8 @@ class Epoll::Registration final : public DescriptionWatcher {
   }
   [[nodiscard]] Description& watched() const noexcept { return *watched_; }
 
-  void look() override {
+  void look(Readiness news) override {
+    if ((news & (wanted_ | kAlwaysTold)) == 0) return;
     if (ready() != 0) epoll_.became_ready(*this);
   }
   void gone(Description& description) override {
@@ -76,6 +78,10 @@ class Epoll::Registration final : public DescriptionWatcher {
 
 bool Epoll::InOrder::operator()(const Key& a, const Key& b) const noexcept {
   return std::tuple(a.second, a.first->serial()) < std::tuple(b.second, b.first->serial());
+}
+
+Epoll::Epoll(Machine& machine, std::uint64_t serial) : Description(machine, "epoll", serial) {
+  status = O_RDWR;
 }
 
 Epoll::~Epoll() { registrations_.clear(); }
@@ -108,7 +114,7 @@ void Epoll::became_ready(Registration& registration) {
     registration.in_line_ = true;
     ready_.push_back(&registration);
   }
-  changed();
+  changed(EPOLLIN);
 }
 
 int Epoll::collect(std::span<epoll_event> room) {

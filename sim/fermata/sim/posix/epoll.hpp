@@ -8,7 +8,9 @@
 // Order          Ready registrations are told in the order in which they became ready, and then go
 //                to the end of the line, as on Linux. When several become ready in one turn, that
 //                turn has drawn their order.
-// Edges          An edge-triggered registration is told once for each change of its description.
+// Edges          An edge-triggered registration is told once for each change of its description
+// that
+//                is about something that it wants; then it is told all that it is ready for.
 
 #include <cstdint>
 #include <list>
@@ -23,7 +25,7 @@ namespace fermata::sim::detail {
 
 class Epoll final : public Description {
  public:
-  Epoll(Machine& machine, std::uint64_t serial) : Description(machine, "epoll", serial) {}
+  Epoll(Machine& machine, std::uint64_t serial);
   ~Epoll() override;
 
   /// All three return 0 or a negative errno.
@@ -39,6 +41,7 @@ class Epoll final : public Description {
   [[nodiscard]] int depth() const noexcept;
 
   [[nodiscard]] std::string state() override;
+  [[nodiscard]] int readable_bytes() override { return -EINVAL; }
   [[nodiscard]] std::string maker() override { return "whoever makes one of them ready"; }
   [[nodiscard]] Readiness readiness() override;
 

@@ -11,8 +11,7 @@ namespace fermata::sim::detail {
 class EventCounter final : public Description {
  public:
   /// `as_semaphore`: each read takes one.
-  EventCounter(Machine& machine, std::uint64_t serial, unsigned count, bool as_semaphore)
-      : Description(machine, "eventfd", serial), count_(count), as_semaphore_(as_semaphore) {}
+  EventCounter(Machine& machine, std::uint64_t serial, unsigned count, bool as_semaphore) noexcept;
 
   [[nodiscard]] std::string maker() override { return "whoever writes to it"; }
   [[nodiscard]] ssize_t read(std::span<const iovec> target) override;
@@ -21,6 +20,9 @@ class EventCounter final : public Description {
 
  private:
   static constexpr std::uint64_t kMost = UINT64_MAX - 1;
+
+  /// One piece is one number.
+  [[nodiscard]] ssize_t add(const iovec& number);
 
   std::uint64_t count_;
   bool as_semaphore_;

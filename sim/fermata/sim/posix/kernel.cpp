@@ -17,6 +17,7 @@
 #include "fermata/sim/posix/pipe_end.hpp"
 #include "fermata/sim/posix/socket_address.hpp"
 #include "fermata/sim/posix/stream_socket.hpp"
+#include "fermata/sim/posix/unix_socket.hpp"
 
 namespace fermata::sim::detail {
 
@@ -28,6 +29,24 @@ constexpr int kChangeable = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLO
 
 bool blocks(const Description& description, int flags = 0) noexcept {
   return (description.status & O_NONBLOCK) == 0 && (flags & MSG_DONTWAIT) == 0;
+}
+
+/// Why there is no such socket, a negative errno, or 0. What the system has and the world does not,
+/// such as raw sockets, is refused as what a system without it refuses.
+int refuse_socket(int domain, int type, int protocol) noexcept {
+  const int kind = type & ~kTypeFlags;
+  if (kind < 0 || kind > SOCK_PACKET) return -EINVAL;
+  if (domain != AF_INET && domain != AF_INET6 && domain != AF_UNIX) return -EAFNOSUPPORT;
+  const bool is_unix = domain == AF_UNIX;
+  if (is_unix && protocol != 0 && protocol != PF_UNIX) return -EPROTONOSUPPORT;
+  if (kind == SOCK_STREAM && is_unix) return 0;
+  const bool is_raw = kind == SOCK_RAW;
+  if (is_raw || (is_unix && (kind == SOCK_DGRAM || kind == SOCK_SEQPACKET))) {
+    return -EPROTONOSUPPORT;
+  }
+  if (is_unix || (kind != SOCK_STREAM && kind != SOCK_DGRAM)) return -ESOCKTNOSUPPORT;
+  const int usual = kind == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
+  return protocol == 0 || protocol == usual ? 0 : -EPROTONOSUPPORT;
 }
 
 }  // namespace
@@ -110,8 +129,9 @@ int SimKernel::fcntl(int descriptor, int command, std::intptr_t argument) {
 }
 
 int SimKernel::duplicate_to(int descriptor, int target, int flags) {
+  if (const int code = enter("dup2")) return code;
+  if (const int code = refuse_flags(flags, O_CLOEXEC)) return code;
   return with("dup2", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
-    if (const int code = refuse_flags(flags, O_CLOEXEC)) return code;
     const int code =
         table_.open_as(target, {.description = found, .close_on_exec = (flags & O_CLOEXEC) != 0});
     return code == 0 ? target : -code;
@@ -130,9 +150,9 @@ int SimKernel::ioctl(int descriptor, unsigned long request, void* argument) {
         table_.entry(descriptor).close_on_exec = request == FIOCLEX;
         return 0;
       case FIONREAD: {
-        const std::optional<int> bytes = found->readable_bytes();
-        if (!bytes) return -EINVAL;
-        *static_cast<int*>(argument) = *bytes;
+        const int bytes = found->readable_bytes();
+        if (bytes < 0) return bytes;
+        *static_cast<int*>(argument) = bytes;
         return 0;
       }
       default:
@@ -174,16 +194,13 @@ int SimKernel::open_both(std::shared_ptr<Description> first, std::shared_ptr<Des
 
 int SimKernel::socket(int domain, int type, int protocol) {
   if (const int code = enter("socket")) return code;
-  const int kind = type & ~kTypeFlags;
-  const bool is_ip = domain == AF_INET || domain == AF_INET6;
-  if (!is_ip && domain != AF_UNIX) return -EAFNOSUPPORT;
-  const bool is_stream = kind == SOCK_STREAM;
-  if (!is_stream && !(kind == SOCK_DGRAM && is_ip)) return -EPROTONOSUPPORT;
-  const int usual = !is_ip ? 0 : is_stream ? IPPROTO_TCP : IPPROTO_UDP;
-  if (protocol != 0 && protocol != usual) return -EPROTONOSUPPORT;
+  if (const int code = refuse_socket(domain, type, protocol)) return code;
   if (table_.is_full("socket")) return -EMFILE;
   const std::uint64_t serial = table_.next_serial();
-  if (is_stream) {
+  if (domain == AF_UNIX) {
+    return open(std::make_shared<UnixSocket>(machine_, network_, serial), type);
+  }
+  if ((type & ~kTypeFlags) == SOCK_STREAM) {
     return open(std::make_shared<StreamSocket>(machine_, network_, serial, domain), type);
   }
   return open(std::make_shared<DatagramSocket>(machine_, network_, serial, domain), type);
@@ -191,11 +208,11 @@ int SimKernel::socket(int domain, int type, int protocol) {
 
 int SimKernel::socketpair(int domain, int type, int protocol, std::array<int, 2>& ends) {
   if (const int code = enter("socketpair")) return code;
+  if (const int code = refuse_socket(domain, type, protocol)) return code;
   if (domain != AF_UNIX) return -EOPNOTSUPP;
-  if ((type & ~kTypeFlags) != SOCK_STREAM || protocol != 0) return -EPROTONOSUPPORT;
   if (table_.is_full("socket pair")) return -EMFILE;
   const std::uint64_t first = table_.next_serial();
-  const auto pair = StreamSocket::make_pair(machine_, network_, {first, table_.next_serial()});
+  const auto pair = UnixSocket::make_pair(machine_, network_, {first, table_.next_serial()});
   return open_both(pair[0], pair[1], type, ends);
 }
 

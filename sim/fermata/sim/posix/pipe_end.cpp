@@ -26,7 +26,7 @@ PipeEnd::PipeEnd(Machine& machine, Network& network, std::uint64_t serial,
 
 void PipeEnd::input_came() {
   end_.take_in();
-  changed();
+  changed(peer_closed() ? kAnything : Readiness{EPOLLIN});
   end_.expect_arrival();
 }
 
@@ -44,9 +44,9 @@ ssize_t PipeEnd::read(std::span<const iovec> target) {
 // What fits into PIPE_BUF bytes is written whole or not at all.
 ssize_t PipeEnd::write(std::span<const iovec> source) {
   if (reads()) return -EBADF;
-  if (peer_closed()) return -EPIPE;
   const std::vector<std::byte> bytes = gather(source);
   if (bytes.empty()) return 0;
+  if (peer_closed()) return -EPIPE;
   const bool is_atomic = bytes.size() <= PIPE_BUF;
   if (is_atomic && end_.room() < bytes.size()) return -EAGAIN;
   if (is_atomic) {
@@ -57,9 +57,10 @@ ssize_t PipeEnd::write(std::span<const iovec> source) {
   return part == 0 ? -EAGAIN : static_cast<ssize_t>(part);
 }
 
-std::optional<int> PipeEnd::readable_bytes() {
-  end_.take_in();
-  return static_cast<int>(end_.unread().size());
+int PipeEnd::readable_bytes() {
+  Pipe& pipe = end_.connection().to(Connection::Server);
+  pipe.arrive(machine().now());
+  return static_cast<int>(pipe.unread());
 }
 
 Readiness PipeEnd::readiness() {
@@ -69,7 +70,7 @@ Readiness PipeEnd::readiness() {
     if (!end_.unread().empty()) ready |= EPOLLIN;
     if (peer_closed()) ready |= EPOLLHUP;
   } else {
-    if (end_.room() >= PIPE_BUF || peer_closed()) ready |= EPOLLOUT;
+    if (end_.room() >= PIPE_BUF) ready |= EPOLLOUT;
     if (peer_closed()) ready |= EPOLLERR;
   }
   return ready;

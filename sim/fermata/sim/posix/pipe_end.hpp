@@ -22,7 +22,7 @@ class PipeEnd final : public Description, public StreamUser {
 
   [[nodiscard]] ssize_t read(std::span<const iovec> target) override;
   [[nodiscard]] ssize_t write(std::span<const iovec> source) override;
-  [[nodiscard]] std::optional<int> readable_bytes() override;
+  [[nodiscard]] int readable_bytes() override;
   [[nodiscard]] Readiness readiness() override;
 
   void connected_end(int) override {}

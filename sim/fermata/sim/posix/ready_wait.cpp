@@ -48,7 +48,7 @@ void ReadyWait::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) co
 void ReadyWait::arm() {
   armed_ = true;
   for (const Item& each : items_) each.description->add(*this);
-  look();
+  look(kAnything);
 }
 
 void ReadyWait::disarm() noexcept {
@@ -63,7 +63,7 @@ bool ReadyWait::is_ready() const {
   });
 }
 
-void ReadyWait::look() {
+void ReadyWait::look(Readiness) {
   if (!armed_ || report_.is_scheduled() || !is_ready()) return;
   machine_.agenda().schedule(report_, machine_.earliest_visible_time(),
                              items_.front().description->key());

@@ -32,7 +32,7 @@ class ReadyWait final : public Event, private DescriptionWatcher {
   void arm() override;
   void disarm() noexcept override;
   void dispose() noexcept override {}
-  void look() override;
+  void look(Readiness news) override;
   void gone(Description& description) override;
   void tell();
   [[nodiscard]] bool is_ready() const;

@@ -15,10 +15,13 @@ msghdr message_of(std::span<const iovec> pieces) noexcept {
 }  // namespace
 
 ssize_t Socket::read(std::span<const iovec> target) {
+  if (size_of(target) == 0) return 0;  // Other than recv(), which looks.
   msghdr message = message_of(target);
   return receive(message, 0);
 }
 
-ssize_t Socket::write(std::span<const iovec> source) { return send(message_of(source), 0); }
+ssize_t Socket::write(std::span<const iovec> source) {
+  return source.empty() ? 0 : send(message_of(source), 0);
+}
 
 }  // namespace fermata::sim::detail

@@ -5,9 +5,24 @@
 
 #include <sys/socket.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/posix/description.hpp"
 
 namespace fermata::sim::detail {
+
+/// The directions in which a socket is shut.
+struct Shut {
+  bool reading = false;
+  bool writing = false;
+
+  /// Both are shut now, or one, as shutdown() means it. REQUIRES: SHUT_RD <= how <= SHUT_RDWR.
+  void add(int how) noexcept {
+    FERMATA_ASSERT(how >= SHUT_RD && how <= SHUT_RDWR);
+    reading = reading || how != SHUT_WR;
+    writing = writing || how != SHUT_RD;
+  }
+  [[nodiscard]] bool both() const noexcept { return reading && writing; }
+};
 
 /// Operations answer as those of a Description do. What a kind of sockets does not have, it refuses
 /// as the system does.
@@ -25,7 +40,7 @@ class Socket : public Description {
   }
   /// -EINPROGRESS when it is not known yet; then readiness to write tells, and take_error().
   [[nodiscard]] virtual int connect(const sockaddr* address, socklen_t size) = 0;
-  /// Writes the address of this end, if `own`, or of the other one.
+  /// The name of the present end, if `own`, else that of the other one.
   [[nodiscard]] virtual int name(bool own, sockaddr* address, socklen_t* size) = 0;
   [[nodiscard]] virtual int option(int level, int name, void* value, socklen_t* size) = 0;
   [[nodiscard]] virtual int set_option(int level, int name, const void* value, socklen_t size) = 0;

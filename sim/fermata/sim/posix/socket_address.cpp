@@ -29,15 +29,17 @@ void write(const void* whole, socklen_t whole_size, sockaddr* address, socklen_t
 std::optional<Address> ip_address(int family, const sockaddr* address, socklen_t size,
                                   int& code) noexcept {
   FERMATA_ASSERT(family == AF_INET || family == AF_INET6);
-  const socklen_t least = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+  // An address of IPv6 may come without its scope, as it was before RFC 2553.
+  constexpr socklen_t kLeastOfV6 = offsetof(sockaddr_in6, sin6_scope_id);
+  const socklen_t least = family == AF_INET ? socklen_t{sizeof(sockaddr_in)} : kLeastOfV6;
   code = EINVAL;
-  if (address == nullptr || size < sizeof(sa_family_t)) return std::nullopt;
+  if (address == nullptr || size < least) return std::nullopt;
   code = EAFNOSUPPORT;
   if (address->sa_family != family) return std::nullopt;
-  code = EINVAL;
-  if (size < least) return std::nullopt;
   code = 0;
-  return os::from_native(*address);
+  sockaddr_storage whole = {};
+  std::memcpy(&whole, address, std::min<std::size_t>(size, sizeof whole));
+  return os::from_native(reinterpret_cast<const sockaddr&>(whole));
 }
 
 std::optional<std::string> unix_path(const sockaddr* address, socklen_t size, int& code) {

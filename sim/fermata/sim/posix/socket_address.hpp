@@ -24,7 +24,7 @@ namespace fermata::sim::detail {
 /// nothing when either pointer is null.
 void spell(const Address& value, sockaddr* address, socklen_t* size) noexcept;
 void spell_unix(const std::string& path, sockaddr* address, socklen_t* size) noexcept;
-/// An address as a whole structure.
+/// Writes an address into a whole structure.
 [[nodiscard]] sockaddr_storage spelled(const Address& value) noexcept;
 
 }  // namespace fermata::sim::detail

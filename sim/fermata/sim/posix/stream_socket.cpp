@@ -20,13 +20,7 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr std::size_t kMostBacklog = 4096;
 constexpr int kProtocol = IPPROTO_TCP;
-constexpr const char* kPair = "socket pair";
-
-const char* kind_of(int domain) noexcept {
-  return domain == AF_UNIX ? "Unix socket" : "TCP socket";
-}
 
 /// Calls `bind`, and returns the code of its error, or 0.
 template <class Bind>
@@ -42,18 +36,15 @@ int code_of(const Bind& bind) {
 }  // namespace
 
 StreamSocket::StreamSocket(Machine& machine, Network& network, std::uint64_t serial, int domain)
-    : Socket(machine, kind_of(domain), serial),
+    : Socket(machine, "TCP socket", serial),
       network_(network),
-      options_(domain, SOCK_STREAM, domain == AF_UNIX ? 0 : kProtocol) {
+      options_(domain, SOCK_STREAM, kProtocol) {
   status = O_RDWR;
 }
 
-StreamSocket::StreamSocket(Machine& machine, Network& network, std::uint64_t serial,
-                           const SocketOptions& options, std::shared_ptr<Connection> connection,
-                           Connection::Side side)
-    : StreamSocket(machine, network, serial, options.domain()) {
-  options_ = options;
-  is_pair_ = connection->place() == kPair;
+StreamSocket::StreamSocket(Machine& machine, Network& network, std::uint64_t serial, int domain,
+                           std::shared_ptr<Connection> connection, Connection::Side side)
+    : StreamSocket(machine, network, serial, domain) {
   hold(std::move(connection), side);
   stage_ = Stage::Connected;
   told_connected_ = true;
@@ -61,16 +52,12 @@ StreamSocket::StreamSocket(Machine& machine, Network& network, std::uint64_t ser
 
 StreamSocket::~StreamSocket() {
   let_go_of_name();
-  for (const auto& connection : queue_) {
-    connection->send_reset(Connection::Server);
-    connection->close(Connection::Server);
-  }
+  refuse_queue();
   if (end_ != nullptr) end_->close();
 }
 
 void StreamSocket::let_go_of_name() noexcept {
   if (bound_) network_.unbind(machine(), *std::exchange(bound_, std::nullopt));
-  if (!path_.empty()) network_.unbind(machine(), backend::PipePath(std::exchange(path_, {})));
 }
 
 std::string StreamSocket::state() {
@@ -83,27 +70,24 @@ std::string StreamSocket::state() {
 
 std::string StreamSocket::maker() {
   if (stage_ == Stage::Listening) return "a client";
-  return end_ == nullptr || is_unix() ? "its other end"
-                                      : "the peer, " + end_->peer_address().text();
+  return end_ == nullptr ? "its other end" : "the peer, " + end_->peer_address().text();
 }
 
 // --- names ---
 
 int StreamSocket::bind(const sockaddr* address, socklen_t size) {
-  if (bound_ || !path_.empty() || stage_ != Stage::Fresh) return -EINVAL;
   int code = 0;
-  if (is_unix()) {
-    const std::optional<std::string> path = unix_path(address, size, code);
-    if (!path) return -code;
-    if (path->empty()) return -EOPNOTSUPP;  // A name that the system chooses.
-    const backend::PipePath place(*path);
-    code = code_of([&] { network_.bind(machine(), place, nullptr); });
-    if (code == 0) path_ = *path;
-    return -code;
-  }
   const std::optional<Address> wanted = ip_address(options_.domain(), address, size, code);
   if (!wanted) return -code;
-  return -code_of([&] { bound_ = network_.bind(machine(), *wanted, nullptr, bound_versions()); });
+  const bool over = stage_ == Stage::Failed || is_over();
+  if (over) let_go_of_port();
+  if (bound_ || (stage_ != Stage::Fresh && !over)) return -EINVAL;
+  return -bind_at(*wanted);
+}
+
+int StreamSocket::bind_at(const Address& address) {
+  port_was_chosen_ = address.port() == 0;
+  return code_of([&] { bound_ = network_.bind(machine(), address, nullptr, bound_versions()); });
 }
 
 BoundVersions StreamSocket::bound_versions() const noexcept {
@@ -111,58 +95,68 @@ BoundVersions StreamSocket::bound_versions() const noexcept {
   return only_v6 ? BoundVersions::OnlyV6 : BoundVersions::AsTheAddress;
 }
 
+// What the system chose is not kept for another connection, but goes on to be shown.
+void StreamSocket::let_go_of_port() {
+  const bool bound_later = bound_ && end_ != nullptr && bound_->port() != end_->address().port();
+  if (!bound_ || !port_was_chosen_ || bound_later) return;
+  shown_ = bound_;
+  let_go_of_name();
+}
+
 int StreamSocket::bind_somewhere() {
   if (bound_) return 0;
-  const Address any = version() == IpVersion::V6 ? Address::v6({}, 0) : Address::v4(0, 0);
-  return code_of([&] { bound_ = network_.bind(machine(), any, nullptr, bound_versions()); });
+  return bind_at(any_address());
 }
 
 int StreamSocket::name(bool own, sockaddr* address, socklen_t* size) {
-  if (!own && stage_ != Stage::Connected) return -ENOTCONN;
-  if (is_unix()) {
-    spell_unix(own || end_ == nullptr ? path_ : peer_path(), address, size);
-    return 0;
-  }
-  Address value = version() == IpVersion::V6 ? Address::v6({}, 0) : Address::v4(0, 0);
-  if (end_ != nullptr) {
+  if (!own && (stage_ != Stage::Connected || is_over())) return -ENOTCONN;
+  Address value = any_address();
+  const bool was_bound_later = bound_ && stage_ == Stage::Failed;
+  if (end_ != nullptr && !was_bound_later) {
     value = seen_by(version(), own ? end_->address() : end_->peer_address());
-  } else if (bound_) {
-    value = *bound_;
+  } else if (bound_ || shown_) {
+    value = bound_ ? *bound_ : *shown_;
   }
   spell(value, address, size);
   return 0;
 }
 
-// What connects to a path has no name of its own, unless it was bound.
-std::string StreamSocket::peer_path() const {
-  const bool is_named = end_->side() == Connection::Client && !is_pair_;
-  return is_named ? end_->connection().place() : std::string();
-}
-
 // --- a listener ---
 
+// The system lets one more wait than it was told.
 int StreamSocket::listen(int backlog) {
+  constexpr std::size_t kMostBacklog = 4096;
   if (stage_ != Stage::Fresh && stage_ != Stage::Listening) return -EINVAL;
-  if (is_unix() && path_.empty()) return -EINVAL;
-  if (!is_unix()) {
-    if (const int code = bind_somewhere()) return -code;
-  }
-  backlog_ =
-      std::clamp<std::size_t>(static_cast<std::size_t>(std::max(backlog, 0)), 1, kMostBacklog);
+  if (const int code = bind_somewhere()) return -code;
+  const auto wanted = static_cast<std::size_t>(static_cast<unsigned>(backlog));
+  backlog_ = std::min(wanted, kMostBacklog) + 1;
   if (std::exchange(stage_, Stage::Listening) == Stage::Listening) return 0;
-  if (is_unix()) {
-    network_.listen(machine(), backend::PipePath(path_), *this);
-  } else {
-    network_.listen(machine(), *bound_, *this);
-  }
+  network_.listen(machine(), *bound_, *this);
   changed();
   return 0;
+}
+
+void StreamSocket::stop_listening() {
+  const Address address = *bound_;
+  let_go_of_name();
+  bound_ = network_.bind(machine(), address, nullptr);
+  let_go_of_port();
+  refuse_queue();
+  stage_ = Stage::Fresh;
+}
+
+void StreamSocket::refuse_queue() {
+  for (const auto& connection : queue_) {
+    connection->send_reset(Connection::Server);
+    connection->close(Connection::Server);
+  }
+  queue_.clear();
 }
 
 bool StreamSocket::arrived(const std::shared_ptr<Connection>& connection) {
   if (queue_.size() >= backlog_) return false;
   queue_.push_back(connection);
-  changed();
+  changed(EPOLLIN);
   return true;
 }
 
@@ -175,18 +169,12 @@ std::shared_ptr<Socket> StreamSocket::accept(std::uint64_t serial, int& code) {
   std::shared_ptr<Connection> connection = std::move(queue_.front());
   queue_.pop_front();
   const Arrival arrival = connection->accepted();
-  return std::make_shared<StreamSocket>(machine(), network_, serial, options_,
-                                        std::move(connection), Connection::Server);
-}
-
-std::array<std::shared_ptr<Socket>, 2> StreamSocket::make_pair(
-    Machine& machine, Network& network, const std::array<std::uint64_t, 2>& serials) {
-  const auto connection = network.make_local_connection(machine, kPair);
-  const SocketOptions options(AF_UNIX, SOCK_STREAM, 0);
-  return {std::make_shared<StreamSocket>(machine, network, serials[0], options, connection,
-                                         Connection::Client),
-          std::make_shared<StreamSocket>(machine, network, serials[1], options, connection,
-                                         Connection::Server)};
+  auto accepted = std::make_shared<StreamSocket>(machine(), network_, serial, options_.domain(),
+                                                 std::move(connection), Connection::Server);
+  accepted->options_ = options_;
+  accepted->apply_options();
+  accepted->keeps_address_ = !bound_->is_any();
+  return accepted;
 }
 
 // --- connecting ---
@@ -198,35 +186,24 @@ void StreamSocket::hold(std::shared_ptr<Connection> connection, Connection::Side
   if (is_watched_) watched(true);
 }
 
-int StreamSocket::disconnect() {
-  if (stage_ == Stage::Listening) return -EISCONN;
-  if (end_ != nullptr) end_->close();
-  end_ = nullptr;
-  stage_ = Stage::Fresh;
-  error_ = 0;
-  told_break_ = false;
-  shut_reading_ = false;
-  shut_writing_ = false;
-  changed();
-  return 0;
-}
-
 int StreamSocket::connect(const sockaddr* address, socklen_t size) {
-  const bool is_named = address != nullptr && size >= sizeof(sa_family_t);
-  if (is_named && address->sa_family == AF_UNSPEC && !is_unix()) return disconnect();
+  if (address == nullptr || size < sizeof(sa_family_t)) return -EINVAL;
+  if (address->sa_family == AF_UNSPEC) {
+    disconnect();
+    return 0;
+  }
+  if (spent_) return -EINVAL;
   if (stage_ == Stage::Listening) return -EISCONN;
   if (stage_ == Stage::Connecting) return -EALREADY;
-  if (stage_ == Stage::Connected) return std::exchange(told_connected_, true) ? -EISCONN : 0;
-  if (stage_ == Stage::Failed) {
-    stage_ = Stage::Fresh;
-    end_ = nullptr;
-    if (const int code = std::exchange(error_, 0)) return -code;
+  if (stage_ == Stage::Connected && (told_connected_ || !is_over())) {
+    return std::exchange(told_connected_, true) ? -EISCONN : 0;
+  }
+  if (stage_ != Stage::Fresh) {  // It has failed, and can be tried again.
+    const int error = take_error();
+    disconnect();
+    return -(error != 0 ? error : ECONNABORTED);
   }
   int code = 0;
-  if (is_unix()) {
-    const std::optional<std::string> path = unix_path(address, size, code);
-    return path ? connect_to_path(*path) : -code;
-  }
   const std::optional<Address> peer = ip_address(options_.domain(), address, size, code);
   return peer ? connect_to(*peer) : -code;
 }
@@ -238,24 +215,9 @@ int StreamSocket::connect_to(const Address& peer) {
   hold(connection_to(machine(), network_, peer, own_port), Connection::Client);
   stage_ = Stage::Connecting;
   told_connected_ = false;
+  error_ = 0;
   end_->dial();
   return -EINPROGRESS;
-}
-
-int StreamSocket::connect_to_path(const std::string& path) {
-  if (path.empty()) return -ECONNREFUSED;
-  Listening* const listening = network_.listening_at(machine(), path);
-  if (listening == nullptr) {
-    const bool exists = path.front() == '@' || network_.is_bound(machine(), path);
-    return exists ? -ECONNREFUSED : -ENOENT;
-  }
-  auto connection = network_.make_local_connection(machine(), path);
-  if (!listening->arrived(connection)) return -EAGAIN;
-  hold(std::move(connection), Connection::Client);
-  stage_ = Stage::Connected;
-  told_connected_ = true;
-  changed();
-  return 0;
 }
 
 void StreamSocket::connected_end(int code) {
@@ -266,16 +228,42 @@ void StreamSocket::connected_end(int code) {
   changed();
 }
 
+void StreamSocket::disconnect() {
+  if (stage_ == Stage::Listening) stop_listening();
+  if (end_ != nullptr) leave_connection();
+  stage_ = Stage::Fresh;
+  own_shut_ = {};
+  told_break_ = false;
+  spent_ = false;
+  changed();
+}
+
+// What was established, or about to be, counts as broken.
+void StreamSocket::leave_connection() {
+  FERMATA_ASSERT(end_ != nullptr);
+  const bool breaks = stage_ == Stage::Connecting || (stage_ == Stage::Connected && !is_over());
+  if (breaks && stage_ == Stage::Connected) end_->connection().send_reset(end_->side());
+  const int pending = take_error();
+  error_ = breaks ? ECONNRESET : pending;
+  const Address& own = end_->address();
+  if (!bound_) shown_ = keeps_address_ ? own : any_address().with_port(own.port());
+  let_go_of_port();
+  end_->close();
+  end_ = nullptr;
+}
+
 int StreamSocket::take_error() {
   if (const int code = std::exchange(error_, 0)) return code;
   return take_break();
 }
 
 int StreamSocket::take_break() {
-  if (stage_ != Stage::Connected || is_unix()) return 0;
-  end_->take_in();
+  if (stage_ != Stage::Connected) return 0;
+  take_in();
   if (!end_->broken() || std::exchange(told_break_, true)) return 0;
-  return end_->broken_code();
+  // Who was told the end already, and writes, has done so into a broken pipe.
+  const int code = end_->broken_code();
+  return code == ECONNRESET && end_->input_ended() ? EPIPE : code;
 }
 
 // --- readiness ---
@@ -283,46 +271,60 @@ int StreamSocket::take_break() {
 void StreamSocket::watched(bool value) noexcept {
   is_watched_ = value;
   if (end_ == nullptr || stage_ == Stage::Failed) return;
-  end_->watch(value);
+  end_->watch(value || own_shut_.both());
+}
+
+// What comes when nobody can read it any more, and nothing was to be said, breaks the connection.
+void StreamSocket::take_in() {
+  const std::size_t before = end_->unread().size();
+  end_->take_in();
+  const std::size_t came = end_->unread().size() - before;
+  if (came > 0 && own_shut_.both()) end_->refuse_input(came);
 }
 
 void StreamSocket::input_came() {
-  end_->take_in();
-  changed();
+  take_in();
+  changed(end_->input_ended() || end_->broken() ? kAnything : Readiness{EPOLLIN});
   if (end_ != nullptr) end_->expect_arrival();
 }
 
+// By a reset, or in both directions.
+bool StreamSocket::is_over() {
+  if (stage_ != Stage::Connected) return false;
+  take_in();
+  return end_->broken() || (own_shut_.writing && end_->input_ended());
+}
+
+Shut StreamSocket::shut() {
+  if (stage_ == Stage::Failed) return {true, true};
+  if (stage_ != Stage::Connected) return own_shut_;
+  const bool broken = is_over() && end_->broken();
+  return {own_shut_.reading || broken || end_->input_ended(), own_shut_.writing || broken};
+}
+
+bool StreamSocket::has_error() {
+  return error_ != 0 || (is_over() && end_->broken() && !told_break_);
+}
+
 Readiness StreamSocket::readiness() {
-  switch (stage_) {
-    case Stage::Fresh:
-      return EPOLLOUT | EPOLLHUP;
-    case Stage::Listening:
-      return queue_.empty() ? 0 : Readiness{EPOLLIN};
-    case Stage::Connecting:
-      return 0;
-    case Stage::Failed:
-      return EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLHUP | (error_ != 0 ? Readiness{EPOLLERR} : 0);
-    case Stage::Connected:
-      break;
-  }
-  end_->take_in();
-  const bool broken = end_->broken();
-  const bool ended = broken || end_->input_ended() || shut_reading_;
+  if (stage_ == Stage::Listening) return queue_.empty() ? 0 : Readiness{EPOLLIN};
+  const bool connected = stage_ == Stage::Connected;
+  const Shut shut = this->shut();
+  const bool closed = stage_ == Stage::Fresh || stage_ == Stage::Failed || is_over();
   Readiness ready = 0;
-  if (ended || !end_->unread().empty()) ready |= EPOLLIN;
-  if (broken || shut_writing_ || end_->room() > 0) ready |= EPOLLOUT;
-  if (ended) ready |= EPOLLRDHUP;
-  if (broken || (ended && shut_writing_)) ready |= EPOLLHUP;
-  if (broken && !told_break_) ready |= EPOLLERR;
-  const Connection::End& there = end_->connection().end(Connection::other(end_->side()));
-  if (is_unix() && there.closed) ready |= EPOLLHUP | EPOLLOUT;
+  if (closed || shut.both()) ready |= EPOLLHUP;
+  if (shut.reading) ready |= EPOLLIN | EPOLLRDHUP;
+  if (connected && !end_->unread().empty()) ready |= EPOLLIN;
+  const bool has_room = !connected || end_->room() > 0;
+  if (stage_ != Stage::Connecting && (shut.writing || has_room)) ready |= EPOLLOUT;
+  if (has_error()) ready |= EPOLLERR;
   return ready;
 }
 
-std::optional<int> StreamSocket::readable_bytes() {
-  if (stage_ == Stage::Listening) return std::nullopt;
+int StreamSocket::readable_bytes() {
+  if (stage_ == Stage::Listening) return -EINVAL;
   if (stage_ != Stage::Connected) return 0;
-  end_->take_in();
+  take_in();
   return static_cast<int>(end_->unread().size());
 }
 
@@ -335,28 +337,29 @@ ssize_t StreamSocket::receive(msghdr& message, int flags) {
   message.msg_flags = 0;
   if (stage_ == Stage::Connecting) return -EAGAIN;
   if (stage_ != Stage::Connected) {
-    const int code = take_error();
-    return -(code != 0 ? code : ENOTCONN);
+    if (const int code = take_error()) return -code;
+    return shut().reading ? 0 : -ENOTCONN;
   }
   const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
-  const std::size_t room = size_of(target);
-  end_->take_in();
-  if (!end_->unread().empty()) {
-    if (room == 0) return 0;
-    const std::size_t whole = std::min(room, end_->unread().size());
-    const bool peeks = (flags & MSG_PEEK) != 0;
-    const std::size_t part = peeks ? whole : end_->drawn_read(whole);
-    // With MSG_TRUNC, TCP throws away what it would give.
-    const bool is_wanted = is_unix() || (flags & MSG_TRUNC) == 0;
-    if (is_wanted) scatter(end_->unread().first(part), target);
-    if (peeks) return static_cast<ssize_t>(part);
-    const Arrival arrival = end_->connection().taken(end_->side(), part);
-    end_->consume(part);
-    return static_cast<ssize_t>(part);
-  }
+  take_in();
+  if (!end_->unread().empty()) return take(target, flags);
   const Arrival arrival = end_->connection().ended(end_->side());
+  if (end_->input_ended()) return 0;
   if (const int code = take_break()) return -code;
-  return end_->broken() || end_->input_ended() || shut_reading_ ? 0 : -EAGAIN;
+  return shut().reading ? 0 : -EAGAIN;
+}
+
+// MSG_TRUNC: what is taken is not told.
+ssize_t StreamSocket::take(std::span<const iovec> target, int flags) {
+  FERMATA_ASSERT(!end_->unread().empty());
+  const std::size_t whole = std::min(size_of(target), end_->unread().size());
+  const bool peeks = (flags & MSG_PEEK) != 0;
+  const std::size_t part = peeks ? whole : end_->drawn_read(whole);
+  if ((flags & MSG_TRUNC) == 0) scatter(end_->unread().first(part), target);
+  if (peeks || part == 0) return static_cast<ssize_t>(part);
+  const Arrival arrival = end_->connection().taken(end_->side(), part);
+  end_->consume(part);
+  return static_cast<ssize_t>(part);
 }
 
 ssize_t StreamSocket::send(const msghdr& message, int flags) {
@@ -365,11 +368,10 @@ ssize_t StreamSocket::send(const msghdr& message, int flags) {
   if (stage_ == Stage::Connecting) return -EAGAIN;
   if (stage_ != Stage::Connected) {
     const int code = take_error();
-    return -(code != 0 ? code : is_unix() ? ENOTCONN : EPIPE);
+    return -(code != 0 ? code : EPIPE);
   }
-  if (shut_writing_) return -EPIPE;
-  end_->take_in();
-  if (end_->obstacle() != 0) {
+  take_in();
+  if (own_shut_.writing || end_->obstacle() != 0) {
     const int code = take_break();
     return -(code != 0 ? code : EPIPE);
   }
@@ -387,9 +389,30 @@ ssize_t StreamSocket::send(const msghdr& message, int flags) {
 
 int StreamSocket::shut_down(int how) {
   if (how < SHUT_RD || how > SHUT_RDWR) return -EINVAL;
-  if (stage_ != Stage::Connected) return -ENOTCONN;
-  if (how != SHUT_WR) shut_reading_ = true;
-  if (how != SHUT_RD && !std::exchange(shut_writing_, true)) end_->send_end();
+  switch (stage_) {
+    case Stage::Listening:
+      if (how != SHUT_WR) stop_listening();
+      break;
+    case Stage::Connecting:
+      disconnect();
+      break;
+    case Stage::Fresh:
+    case Stage::Failed:
+      spent_ = stage_ == Stage::Failed;
+      own_shut_.add(how);
+      changed();
+      return -ENOTCONN;
+    case Stage::Connected: {
+      const bool over = is_over();
+      spent_ = over && !told_connected_;
+      if (!over) told_connected_ = true;
+      if (!over && how != SHUT_RD && !own_shut_.writing) end_->send_end();
+      own_shut_.add(how);
+      watched(is_watched_);
+      changed();
+      return over ? -ENOTCONN : 0;
+    }
+  }
   changed();
   return 0;
 }
@@ -397,11 +420,9 @@ int StreamSocket::shut_down(int how) {
 // --- options ---
 
 int StreamSocket::option(int level, int name, void* value, socklen_t* size) {
-  if (level == SOL_SOCKET && (name == SO_ERROR || name == SO_ACCEPTCONN)) {
-    const int number = name == SO_ERROR ? take_error() : stage_ == Stage::Listening ? 1 : 0;
-    *size = std::min<socklen_t>(*size, sizeof number);
-    std::memcpy(value, &number, *size);
-    return 0;
+  if (level == SOL_SOCKET && name == SO_ERROR) return give_number(take_error(), value, size);
+  if (level == SOL_SOCKET && name == SO_ACCEPTCONN) {
+    return give_number(stage_ == Stage::Listening ? 1 : 0, value, size);
   }
   return options_.get(level, name, value, size);
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A stream socket of foreign code: TCP in the simulated network, or a Unix socket.
+// A TCP socket of foreign code.
 //
 // Stages   Fresh, perhaps bound; then a listener, or the end of a connection.
 // Faults   Those of every end of a connection: short-read, short-write, reset, refused, hung, ...
 
-#include <array>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -20,21 +19,17 @@ namespace fermata::sim::detail {
 
 class StreamSocket final : public Socket, public StreamUser, private Listening {
  public:
-  /// `domain` is AF_INET, AF_INET6 or AF_UNIX.
+  /// `domain` is AF_INET or AF_INET6.
   StreamSocket(Machine& machine, Network& network, std::uint64_t serial, int domain);
-  /// The end `side` of a connection that is established, with the options of its listener.
-  StreamSocket(Machine& machine, Network& network, std::uint64_t serial,
-               const SocketOptions& options, std::shared_ptr<Connection> connection,
-               Connection::Side side);
+  /// The end `side` of a connection that is established.
+  StreamSocket(Machine& machine, Network& network, std::uint64_t serial, int domain,
+               std::shared_ptr<Connection> connection, Connection::Side side);
   ~StreamSocket() override;
-  /// Two Unix sockets that are connected with each other.
-  [[nodiscard]] static std::array<std::shared_ptr<Socket>, 2> make_pair(
-      Machine& machine, Network& network, const std::array<std::uint64_t, 2>& serials);
 
   [[nodiscard]] std::string state() override;
   [[nodiscard]] std::string maker() override;
   [[nodiscard]] Readiness readiness() override;
-  [[nodiscard]] std::optional<int> readable_bytes() override;
+  [[nodiscard]] int readable_bytes() override;
   [[nodiscard]] std::optional<Duration> read_limit() const override {
     return options_.receive_limit();
   }
@@ -64,20 +59,36 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
   void watched(bool value) noexcept override;
   bool arrived(const std::shared_ptr<Connection>& connection) override;
 
-  [[nodiscard]] bool is_unix() const noexcept { return options_.domain() == AF_UNIX; }
   [[nodiscard]] IpVersion version() const noexcept {
     return options_.domain() == AF_INET6 ? IpVersion::V6 : IpVersion::V4;
   }
   [[nodiscard]] BoundVersions bound_versions() const noexcept;
   /// Binds it where the system chooses unless it is bound. Returns an errno value.
   [[nodiscard]] int bind_somewhere();
+  [[nodiscard]] int bind_at(const Address& address);
+  /// Gives up what it was bound to while it was connected, if the system has chosen the port.
+  void let_go_of_port();
   [[nodiscard]] int connect_to(const Address& peer);
-  [[nodiscard]] int connect_to_path(const std::string& path);
   void hold(std::shared_ptr<Connection> connection, Connection::Side side);
+  void take_in();
   void let_go_of_name() noexcept;
-  /// Ends what it is connected to, and forgets it.
-  [[nodiscard]] int disconnect();
-  [[nodiscard]] std::string peer_path() const;
+  void stop_listening();
+  /// Breaks the connections that nobody has accepted.
+  void refuse_queue();
+  /// It is as if it had never connected, nor listened.
+  void disconnect();
+  /// REQUIRES: it has connected, or tried to.
+  void leave_connection();
+  [[nodiscard]] Address any_address() const noexcept {
+    return version() == IpVersion::V6 ? Address::v6({}, 0) : Address::v4(0, 0);
+  }
+  /// The connection was established, and is no more.
+  [[nodiscard]] bool is_over();
+  /// By either end.
+  [[nodiscard]] Shut shut();
+  [[nodiscard]] bool has_error();
+  /// Takes what has arrived. REQUIRES: something has.
+  [[nodiscard]] ssize_t take(std::span<const iovec> target, int flags);
   /// The error of a connection that has broken, once; 0 without one.
   [[nodiscard]] int take_break();
   void apply_options();
@@ -86,17 +97,18 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
   SocketOptions options_;
   Stage stage_ = Stage::Fresh;
   std::unique_ptr<StreamEnd> end_;
-  std::optional<Address> bound_;  // Of IP.
-  std::string path_;              // Of a Unix socket; empty when it is not bound.
+  std::optional<Address> bound_;
+  std::optional<Address> shown_;  // What it was bound to.
+  bool port_was_chosen_ = false;
+  bool keeps_address_ = false;  // It was accepted at an address that the listener was bound to.
   std::deque<std::shared_ptr<Connection>> queue_;
   std::size_t backlog_ = 0;
   int error_ = 0;  // Of a connect.
   bool told_connected_ = false;
+  bool spent_ = false;  // It was shut down when its connection had failed: it never connects again.
   bool told_break_ = false;
-  bool shut_reading_ = false;
-  bool shut_writing_ = false;
+  Shut own_shut_;
   bool is_watched_ = false;
-  bool is_pair_ = false;
 };
 
 }  // namespace fermata::sim::detail

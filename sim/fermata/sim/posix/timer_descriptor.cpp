@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/posix/timer_descriptor.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +16,9 @@ namespace fermata::sim::detail {
 TimerDescriptor::TimerDescriptor(Machine& machine, std::uint64_t serial, clockid_t clock)
     : Description(machine, "timerfd", serial),
       clock_(clock),
-      expiry_(*this, &TimerDescriptor::expire) {}
+      expiry_(*this, &TimerDescriptor::expire) {
+  status = O_RDWR;
+}
 
 Duration TimerDescriptor::shown() const { return clock_shown(machine(), clock_); }
 
@@ -59,10 +63,11 @@ void TimerDescriptor::expire() {
   } else {
     armed_ = false;
   }
-  changed();
+  changed(EPOLLIN);
 }
 
 ssize_t TimerDescriptor::read(std::span<const iovec> target) {
+  if (target.empty()) return 0;
   if (size_of(target) < sizeof expirations_) return -EINVAL;
   if (expirations_ == 0) return -EAGAIN;
   const std::uint64_t taken = std::exchange(expirations_, 0);

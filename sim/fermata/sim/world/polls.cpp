@@ -128,7 +128,7 @@ PollMask SimPoll::readiness() const noexcept {
   return watched == nullptr ? PollMask::Disconnect : mask_of(watched->readiness(), wanted_);
 }
 
-void SimPoll::look() {
+void SimPoll::look(Readiness) {
   if (wanted_ == PollMask::None) return;
   if (!any(readiness())) {
     report_.cancel();

@@ -35,7 +35,7 @@ class SimPoll final : public backend::Poll, private DescriptionWatcher {
   void close_backend() noexcept override;
   void explain_descriptor(backend::WaitFacts& facts) const override;
 
-  void look() override;
+  void look(Readiness news = kAnything) override;
   void gone(Description& description) override;
   void stop_watching() noexcept;
   /// What the number meant when this was made; null when that was closed.

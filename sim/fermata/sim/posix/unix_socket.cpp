@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/posix/unix_socket.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "fermata/base/assert.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/posix/socket_address.hpp"
+
+namespace fermata::sim::detail {
+
+UnixSocket::UnixSocket(Machine& machine, Network& network, std::uint64_t serial)
+    : Socket(machine, "Unix socket", serial), network_(network), options_(AF_UNIX, SOCK_STREAM, 0) {
+  status = O_RDWR;
+}
+
+UnixSocket::UnixSocket(Machine& machine, Network& network, std::uint64_t serial,
+                       std::shared_ptr<Connection> connection, Connection::Side side)
+    : UnixSocket(machine, network, serial) {
+  hold(std::move(connection), side);
+}
+
+UnixSocket::~UnixSocket() {
+  if (owns_path_) network_.unbind(machine(), backend::PipePath(path_));
+  for (const auto& connection : queue_) {
+    connection->send_reset(Connection::Server);
+    connection->close(Connection::Server);
+  }
+  if (end_ == nullptr) return;
+  Endpoint* const peer = there().endpoint;
+  end_->close();
+  if (peer != nullptr) peer->expect_room(this->machine().now());  // It has to wait no more.
+}
+
+std::array<std::shared_ptr<Socket>, 2> UnixSocket::make_pair(
+    Machine& machine, Network& network, const std::array<std::uint64_t, 2>& serials) {
+  const auto connection = network.make_local_connection(machine, "socket pair");
+  return {
+      std::make_shared<UnixSocket>(machine, network, serials[0], connection, Connection::Client),
+      std::make_shared<UnixSocket>(machine, network, serials[1], connection, Connection::Server)};
+}
+
+void UnixSocket::hold(std::shared_ptr<Connection> connection, Connection::Side side) {
+  FERMATA_ASSERT(end_ == nullptr);
+  end_ = std::make_unique<StreamEnd>(*this, network_, std::move(connection), side);
+  stage_ = Stage::Connected;
+  if (is_watched_) watched(true);
+}
+
+std::string UnixSocket::state() {
+  if (stage_ == Stage::Fresh) return "not connected";
+  if (stage_ == Stage::Listening) return fmt::format("{} connections wait", queue_.size());
+  return end_->connection().text();
+}
+
+std::string UnixSocket::maker() {
+  return stage_ == Stage::Listening ? "a client" : "its other end";
+}
+
+// --- names ---
+
+int UnixSocket::bind(const sockaddr* address, socklen_t size) {
+  int code = 0;
+  const std::optional<std::string> path = unix_path(address, size, code);
+  if (!path) return -code;
+  if (!path_.empty()) return -EINVAL;
+  if (path->empty()) return -EOPNOTSUPP;  // A name that the system chooses.
+  try {
+    network_.bind(machine(), backend::PipePath(*path), nullptr);
+  } catch (const InputOutputError& error) {
+    return -error.code();
+  }
+  path_ = *path;
+  owns_path_ = true;
+  if (end_ != nullptr) here().path = path_;
+  return 0;
+}
+
+int UnixSocket::name(bool own, sockaddr* address, socklen_t* size) {
+  if (!own && end_ == nullptr) return -ENOTCONN;
+  spell_unix(own ? path_ : there().path, address, size);
+  return 0;
+}
+
+// --- a listener ---
+
+// The system lets one more wait than it was told.
+int UnixSocket::listen(int backlog) {
+  constexpr std::size_t kMostBacklog = 4096;
+  if (path_.empty() || stage_ == Stage::Connected) return -EINVAL;
+  const auto wanted = static_cast<std::size_t>(static_cast<unsigned>(backlog));
+  backlog_ = std::min(wanted, kMostBacklog) + 1;
+  if (std::exchange(stage_, Stage::Listening) == Stage::Listening) return 0;
+  network_.listen(machine(), backend::PipePath(path_), *this);
+  changed();
+  return 0;
+}
+
+bool UnixSocket::arrived(const std::shared_ptr<Connection>& connection) {
+  if (queue_.size() >= backlog_) return false;
+  queue_.push_back(connection);
+  changed(EPOLLIN);
+  return true;
+}
+
+std::shared_ptr<Socket> UnixSocket::accept(std::uint64_t serial, int& code) {
+  code = -EINVAL;
+  if (stage_ != Stage::Listening) return nullptr;
+  if (queue_.empty()) {
+    const bool waits = (status & O_NONBLOCK) == 0;
+    if (!own_shut_.reading || !waits) code = -EAGAIN;
+    return nullptr;
+  }
+  code = 0;
+  std::shared_ptr<Connection> connection = std::move(queue_.front());
+  queue_.pop_front();
+  auto accepted = std::make_shared<UnixSocket>(machine(), network_, serial, std::move(connection),
+                                               Connection::Server);
+  accepted->path_ = path_;
+  return accepted;
+}
+
+// --- connecting ---
+
+Listening* UnixSocket::listener_at(const std::string& path, int& code) const {
+  code = ECONNREFUSED;
+  if (path.empty()) return nullptr;
+  Listening* const found = network_.listening_at(machine(), path);
+  if (found == nullptr) {
+    if (path.front() != '@' && !network_.is_bound(machine(), path)) code = ENOENT;
+    return nullptr;
+  }
+  const auto* const socket = dynamic_cast<const UnixSocket*>(found);
+  return socket != nullptr && socket->own_shut_.reading ? nullptr : found;
+}
+
+// Who listens is looked for first, as by the system.
+int UnixSocket::connect(const sockaddr* address, socklen_t size) {
+  int code = 0;
+  const std::optional<std::string> path = unix_path(address, size, code);
+  if (!path) return -code;
+  Listening* const listener = listener_at(*path, code);
+  if (listener == nullptr) return -code;
+  auto* const socket = dynamic_cast<UnixSocket*>(listener);
+  if (socket != nullptr && socket->queue_.size() >= socket->backlog_) return -EAGAIN;
+  if (stage_ != Stage::Fresh) return stage_ == Stage::Connected ? -EISCONN : -EINVAL;
+  auto connection = network_.make_local_connection(machine(), *path);
+  connection->end(Connection::Client).path = path_;
+  connection->end(Connection::Server).path = *path;
+  if (!listener->arrived(connection)) return -EAGAIN;
+  hold(std::move(connection), Connection::Client);
+  changed();
+  return 0;
+}
+
+bool UnixSocket::has_error() const {
+  if (end_ == nullptr || told_break_) return false;
+  end_->take_in();
+  return end_->broken();
+}
+
+int UnixSocket::take_error() {
+  if (!has_error()) return 0;
+  told_break_ = true;
+  return ECONNRESET;
+}
+
+// --- readiness ---
+
+void UnixSocket::watched(bool value) noexcept {
+  is_watched_ = value;
+  if (end_ != nullptr) end_->watch(value);
+}
+
+void UnixSocket::input_came() {
+  end_->take_in();
+  changed(end_->input_ended() || end_->broken() ? kAnything : Readiness{EPOLLIN});
+  end_->expect_arrival();
+}
+
+Shut UnixSocket::shut() const {
+  Shut shut = own_shut_;
+  if (end_ == nullptr) return shut;
+  end_->take_in();
+  const bool closed = there().closed;
+  shut.reading = shut.reading || closed || end_->input_ended();
+  shut.writing = shut.writing || closed || there().deaf;
+  return shut;
+}
+
+Readiness UnixSocket::readiness() {
+  const Shut shut = this->shut();
+  Readiness ready = 0;
+  if (has_error()) ready |= EPOLLERR;
+  if (stage_ == Stage::Fresh || shut.both()) ready |= EPOLLHUP;
+  if (shut.reading) ready |= EPOLLRDHUP | EPOLLIN;
+  if (stage_ == Stage::Listening) return ready | (queue_.empty() ? 0 : Readiness{EPOLLIN});
+  if (end_ != nullptr && !end_->unread().empty()) ready |= EPOLLIN;
+  if (end_ == nullptr || there().closed || end_->room() > 0) ready |= EPOLLOUT;
+  return ready;
+}
+
+int UnixSocket::readable_bytes() {
+  if (stage_ == Stage::Listening) return -EINVAL;
+  if (end_ == nullptr) return 0;
+  end_->take_in();
+  return static_cast<int>(end_->unread().size());
+}
+
+// --- transfer ---
+
+ssize_t UnixSocket::receive(msghdr& message, int flags) {
+  if ((flags & MSG_OOB) != 0) return -EINVAL;
+  if (end_ == nullptr) return -EINVAL;
+  message.msg_controllen = 0;
+  message.msg_flags = 0;
+  end_->take_in();
+  const std::span<const std::byte> unread = end_->unread();
+  if (unread.empty()) {
+    message.msg_namelen = 0;
+    if (const int code = take_error()) return -code;
+    return shut().reading ? 0 : -EAGAIN;
+  }
+  spell_unix(there().path, static_cast<sockaddr*>(message.msg_name), &message.msg_namelen);
+  const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
+  const bool peeks = (flags & MSG_PEEK) != 0;
+  const std::size_t whole = std::min(size_of(target), unread.size());
+  const std::size_t part = peeks ? whole : end_->drawn_read(whole);
+  scatter(unread.first(part), target);
+  if (!peeks) end_->consume(part);
+  return static_cast<ssize_t>(part);
+}
+
+ssize_t UnixSocket::send(const msghdr& message, int flags) {
+  if ((flags & MSG_OOB) != 0 || message.msg_controllen != 0) return -EOPNOTSUPP;
+  if (message.msg_namelen != 0) return end_ != nullptr ? -EISCONN : -EOPNOTSUPP;
+  if (end_ == nullptr) return -ENOTCONN;
+  if (shut().writing) return -EPIPE;
+  const std::vector<std::byte> bytes = gather({message.msg_iov, message.msg_iovlen});
+  if (bytes.empty()) return 0;
+  const std::size_t part = end_->accept(bytes);
+  return part == 0 ? -EAGAIN : static_cast<ssize_t>(part);
+}
+
+// What is not connected is shut as well.
+int UnixSocket::shut_down(int how) {
+  if (how < SHUT_RD || how > SHUT_RDWR) return -EINVAL;
+  const bool reading = how != SHUT_WR;
+  const bool writing = how != SHUT_RD;
+  if (end_ != nullptr && reading) {
+    here().deaf = true;
+    if (there().endpoint != nullptr) there().endpoint->expect_room(machine().now());
+  }
+  if (end_ != nullptr && writing && !own_shut_.writing) end_->send_end();
+  own_shut_.add(how);
+  changed();
+  return 0;
+}
+
+// --- options ---
+
+int UnixSocket::option(int level, int name, void* value, socklen_t* size) {
+  if (level != SOL_SOCKET) return -EOPNOTSUPP;
+  if (name == SO_ERROR) return give_number(take_error(), value, size);
+  if (name == SO_ACCEPTCONN) return give_number(stage_ == Stage::Listening ? 1 : 0, value, size);
+  return options_.get(level, name, value, size);
+}
+
+int UnixSocket::set_option(int level, int name, const void* value, socklen_t size) {
+  return level == SOL_SOCKET ? options_.set(level, name, value, size) : -EOPNOTSUPP;
+}
+
+}  // namespace fermata::sim::detail
