@@ -336,6 +336,7 @@ ssize_t StreamSocket::receive(msghdr& message, int flags) {
   message.msg_controllen = 0;
   message.msg_flags = 0;
   if (stage_ == Stage::Connecting) return -EAGAIN;
+  if (stage_ == Stage::Listening) return -ENOTCONN;
   if (stage_ != Stage::Connected) {
     if (const int code = take_error()) return -code;
     return shut().reading ? 0 : -ENOTCONN;
