@@ -134,6 +134,7 @@ int DatagramEnd::set_membership(const Address& group, bool member) {
 }
 
 void DatagramEnd::close() noexcept {
+  FERMATA_ASSERT(address_.port() != 0);
   buffer_.clear();
   buffered_ = 0;
   network_.datagrams().unbind(*this);

@@ -79,6 +79,7 @@ int SimDatagramSocket::submit_send(std::span<const std::byte> data, const Addres
 }
 
 void SimDatagramSocket::send_submitted() {
+  FERMATA_ASSERT(!room_.is_scheduled());
   end_.transmit(submitted_, submitted_to_);
   send_done(0);
 }

@@ -55,12 +55,14 @@ Address Network::bind(Machine& machine, const Address& wanted, Listening* listen
   const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(machine);
   FERMATA_ASSERT(port != 0);
   const Bound bound{wanted.with_port(port), versions, listening};
-  std::vector<Bound>& there = bound_[{machine.ip(), port}];
-  for (const Bound& each : there) {
-    if (conflict(each, bound)) refuse(wanted, EADDRINUSE);
-  }
+  const Place place{machine.ip(), port};
+  const auto there = bound_.find(place);
+  const bool is_taken = there != bound_.end() &&
+                        std::any_of(there->second.begin(), there->second.end(),
+                                    [&](const Bound& each) { return conflict(each, bound); });
+  if (is_taken) refuse(wanted, EADDRINUSE);
   FERMATA_ASSERT(bound.address.port() == port);
-  there.push_back(bound);
+  bound_[place].push_back(bound);
   return bound.address;
 }
 
@@ -121,6 +123,7 @@ Listening* Network::listening_at(const Machine& server, const Address& address,
                                  const Machine& client) const noexcept {
   const auto there = bound_.find(Place{server.ip(), address.port()});
   if (there == bound_.end()) return nullptr;
+  FERMATA_ASSERT(!there->second.empty());
   const IpVersion version = address.unmapped().version();
   const bool is_local = &server == &client;
   Listening* any = nullptr;
@@ -198,8 +201,7 @@ void Network::reopened(LinkState& link, Instant when) {
 
 std::uint16_t Network::free_port(const Machine& machine) {
   return free_ports_.next(machine.ip(), [&](std::uint16_t port) {
-    const auto there = bound_.find(Place{machine.ip(), port});
-    return there != bound_.end() && !there->second.empty();
+    return bound_.contains(Place{machine.ip(), port});
   });
 }
 

@@ -223,6 +223,7 @@ void StreamEnd::expect_arrival() {
 }
 
 void StreamEnd::refuse_input(std::size_t bytes) {
+  FERMATA_ASSERT(bytes <= unread().size());
   inbound().drop_last(bytes);
   if (!broken()) connection_->break_down(side_);
 }
