@@ -19,11 +19,14 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fermata/core/spawn.hpp"
@@ -315,6 +318,21 @@ TEST_F(ServedCalls, AWaitInACallbackFailsTheRun) {
   ASSERT_TRUE(world_->failure());
   EXPECT_NE(world_->failure()->message.find("read() waits in a callback"), std::string::npos)
       << world_->failure()->message;
+}
+
+TEST_F(ServedCalls, WritesToTheStandardOutputGoWhereItsPrintsGo) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* const kept = std::exchange(stdout, ::open_memstream(&text, &size));
+  run_alone([] {
+    std::printf("printed, ");
+    EXPECT_EQ(::write(STDOUT_FILENO, "written", 7), 7);
+    char byte = 0;
+    EXPECT_EQ(::read(STDIN_FILENO, &byte, 1), 0);
+  });
+  std::fclose(std::exchange(stdout, kept));
+  EXPECT_STREQ(text, "printed, written");
+  std::free(text);
 }
 
 // --- names ---

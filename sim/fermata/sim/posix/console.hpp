@@ -6,7 +6,7 @@
 namespace fermata::sim::detail {
 
 /// A standard stream of a simulated process, for code that was not written for Fermata. What it
-/// writes is written by the real process, and there is nothing to read.
+/// writes goes where the program's printf() and messages go, and there is nothing to read.
 class Console final : public Description {
  public:
   /// `descriptor` is 0, 1 or 2.
