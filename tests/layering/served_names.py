@@ -6,8 +6,9 @@ Usage: served_names.py SOURCES BUILD    (or --self-test)
 
 What runs beside simulated code must not be served itself: the runtime and the simulator call the
 system through os::kernel only, whose table is one object. Reads the undefined symbols of their
-archives. Files, which nothing serves, they open outside of simulated programs. Real reactors and the drivers of databases, which do not run in simulated programs or
-are simulated code themselves, are left out.
+archives. Real reactors and the drivers of databases are left out: the first do not run in simulated
+programs, the second are simulated code themselves. Files, which nothing serves, are opened outside
+of simulated programs.
 """
 
 import re

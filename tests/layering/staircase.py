@@ -54,7 +54,7 @@ MAY_INCLUDE = {
     "sim/machine": runtime("base core") | sim("base tape record"),
     "sim/net": runtime("base reactor") | sim("base record machine"),
     "sim/fs": runtime("base core reactor") | sim("base record machine"),
-    "sim/posix": runtime("base core reactor system os posix") | sim("base tape machine net"),
+    "sim/posix": runtime("base core reactor os posix") | sim("base tape machine net"),
     "sim/process": runtime("base reactor") | sim("base record machine net"),
     "sim/world": runtime("base context core reactor io posix")
     | sim("base record waits audit machine net fs posix process guard"),
