@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fermata/core/assertions.hpp>
 #include <fermata/io/tcp.hpp>
 #include <fermata/sim.hpp>
 #include <map>
@@ -213,6 +214,25 @@ void nothing_is_lost(fermata::sim::World& world, const Setting& setting) {
 SIM_TEST(Hiredis, LosesNothingThatWasAnswered) { nothing_is_lost(world, {}); }
 
 SIM_TEST(Hiredis, LosesNothingWhenTheClientCrashes) { nothing_is_lost(world, {.crashes = true}); }
+
+// A coroutine is cancelled, or its call is out of time, at each call of the library that waits.
+SIM_TEST(Hiredis, EndsWhereverItIsInterrupted) {
+  const auto store = std::make_shared<Store>();
+  world.service("store", [store] { serve(store); });
+  world.node("client", [&world] {
+    const auto program = [] {
+      const Context context = connected();
+      if (context == nullptr || context->err != 0) return;
+      for (const char* value : {"a", "b"}) {
+        if (command(context, "SET k %s", value) == nullptr) return;
+      }
+      static_cast<void>(command(context, "GET k%s", ""));
+    };
+    const fermata::sim::SweepCounts counts = world.sweep_cancellation(program);
+    FERMATA_SOMETIMES_GE(counts.cancellations, 4u, "each of the calls is interrupted");
+  });
+  world.run();
+}
 
 // Finds: number . is lost
 SIM_TEST(Hiredis, DISABLED_IgnoresAnError) { nothing_is_lost(world, {.careless = true}); }

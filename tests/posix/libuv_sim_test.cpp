@@ -179,4 +179,25 @@ SIM_TEST(Libuv, TwoMachinesTalkOverTcp) {
   FERMATA_SOMETIMES(*complete, "all comes back");
 }
 
+// Who is to end gives libuv answers that make it call abort(), which then ends the coroutine only.
+SIM_TEST(Libuv, ItsLoopEndsWhereverItIsInterrupted) {
+  world.node("client", [&world] {
+    const auto program = [] {
+      Loop loop;
+      if (loop.get() == nullptr) return;
+      uv_timer_t timer;
+      uv_timer_init(loop.get(), &timer);
+      uv_timer_start(
+          &timer, [](uv_timer_t* each) { close(each); }, 10, 0);
+      sockaddr_in server;
+      uv_ip4_addr("127.0.0.1", 7000, &server);
+      const EchoClient client(loop.get(), reinterpret_cast<const sockaddr*>(&server));
+      loop.run();
+    };
+    const fermata::sim::SweepCounts counts = world.sweep_cancellation(program);
+    FERMATA_SOMETIMES_GE(counts.cancellations, 2u, "the loop is interrupted");
+  });
+  world.run();
+}
+
 }  // namespace
