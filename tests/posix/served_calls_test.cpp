@@ -160,6 +160,25 @@ TEST_F(ServedCalls, ASocketOfOneVersionLeavesThePortToTheOther) {
   });
 }
 
+TEST_F(ServedCalls, ASenderOfUnixDatagramsWaitsForRoom) {
+  run_alone([] {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()), 0);
+    auto reader = spawn([end = ends[1]] {
+      delay(1ms);
+      for (char expected = 0; expected < 30; ++expected) {
+        char byte = -1;
+        EXPECT_EQ(::recv(end, &byte, 1, 0), 1);
+        EXPECT_EQ(byte, expected);
+      }
+    });
+    const Instant begun = now();
+    for (char byte = 0; byte < 30; ++byte) EXPECT_EQ(::send(ends[0], &byte, 1, 0), 1);
+    EXPECT_GE(now() - begun, 1ms);
+    await(reader);
+  });
+}
+
 // --- time ---
 
 TEST_F(ServedCalls, SleepInVirtualTimeThatAllClocksShow) {

@@ -43,6 +43,20 @@ Answer make_socket_pair(Run& run, const Step& step) {
                    SOCK_NONBLOCK | step.one_of<int>(0, {0, SOCK_CLOEXEC}));
 }
 
+Answer make_datagram_pair(Run& run, const Step& step) {
+  const auto open = [](int* ends, int flags) {
+    return ::socketpair(AF_UNIX, SOCK_DGRAM | flags, 0, ends);
+  };
+  return open_pair(run, step, "socketpair of datagrams", open,
+                   SOCK_NONBLOCK | step.one_of<int>(0, {0, SOCK_CLOEXEC}));
+}
+
+Answer make_unix_datagram(Run& run, const Step& step) {
+  const int flags = SOCK_NONBLOCK | step.one_of<int>(0, {0, SOCK_CLOEXEC});
+  return opened(run, step, ::socket(AF_UNIX, SOCK_DGRAM | flags, 0),
+                fmt::format("socket(AF_UNIX, SOCK_DGRAM, {:#x})", flags));
+}
+
 Answer make_pipe(Run& run, const Step& step) {
   return open_pair(run, step, "pipe2", ::pipe2, O_NONBLOCK | step.one_of<int>(0, {0, O_CLOEXEC}));
 }

@@ -36,9 +36,10 @@ inline constexpr Kinds kTcp = 1 << 7;
 inline constexpr Kinds kUdp = 1 << 8;
 inline constexpr Kinds kListener = 1 << 9;
 inline constexpr Kinds kUnbound = 1 << 10;  // A TCP socket without a name.
-inline constexpr Kinds kSocket = kStream | kUnix | kTcp | kUdp | kListener | kUnbound;
-inline constexpr Kinds kReadable = kStream | kPipeIn | kEvent | kTimer | kUdp;
-inline constexpr Kinds kWritable = kStream | kPipeOut | kUdp;
+inline constexpr Kinds kLetter = 1 << 11;   // A Unix socket of datagrams.
+inline constexpr Kinds kSocket = kStream | kUnix | kTcp | kUdp | kListener | kUnbound | kLetter;
+inline constexpr Kinds kReadable = kStream | kPipeIn | kEvent | kTimer | kUdp | kLetter;
+inline constexpr Kinds kWritable = kStream | kPipeOut | kUdp | kLetter;
 inline constexpr Kinds kAny = ~Kinds{0};
 }  // namespace kind
 

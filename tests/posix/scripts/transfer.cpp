@@ -116,6 +116,15 @@ Answer send_to(Run& run, const Step& step) {
                              name.size))};
 }
 
+Answer send_to_path(Run& run, const Step& step) {
+  const std::string data = data_of(run, size_of(step));
+  const std::uint64_t path = step.choice(1, 3);
+  const Name name = path_of(path);
+  return {fmt::format("sendto(${}, {}, path {})", step.first, data.size(), path),
+          result_of(::sendto(run[step.first], data.data(), data.size(), MSG_NOSIGNAL, &name.any,
+                             name.size))};
+}
+
 Answer add_to_event(Run& run, const Step& step) {
   if (step.in_pages) return write_some(run, step);
   const std::uint64_t added = step.one_of(0, {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2},

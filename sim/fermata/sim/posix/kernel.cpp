@@ -39,11 +39,9 @@ int refuse_socket(int domain, int type, int protocol) noexcept {
   if (domain != AF_INET && domain != AF_INET6 && domain != AF_UNIX) return -EAFNOSUPPORT;
   const bool is_unix = domain == AF_UNIX;
   if (is_unix && protocol != 0 && protocol != PF_UNIX) return -EPROTONOSUPPORT;
-  if (kind == SOCK_STREAM && is_unix) return 0;
+  if (is_unix && (kind == SOCK_STREAM || kind == SOCK_DGRAM)) return 0;
   const bool is_raw = kind == SOCK_RAW;
-  if (is_raw || (is_unix && (kind == SOCK_DGRAM || kind == SOCK_SEQPACKET))) {
-    return -EPROTONOSUPPORT;
-  }
+  if (is_raw || (is_unix && kind == SOCK_SEQPACKET)) return -EPROTONOSUPPORT;
   if (is_unix || (kind != SOCK_STREAM && kind != SOCK_DGRAM)) return -ESOCKTNOSUPPORT;
   const int usual = kind == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
   return protocol == 0 || protocol == usual ? 0 : -EPROTONOSUPPORT;
@@ -197,10 +195,12 @@ int SimKernel::socket(int domain, int type, int protocol) {
   if (const int code = refuse_socket(domain, type, protocol)) return code;
   if (table_.is_full("socket")) return -EMFILE;
   const std::uint64_t serial = table_.next_serial();
-  if (domain == AF_UNIX) {
+  const bool is_stream = (type & ~kTypeFlags) == SOCK_STREAM;
+  if (domain == AF_UNIX && is_stream) {
     return open(std::make_shared<UnixSocket>(machine_, network_, serial), type);
   }
-  if ((type & ~kTypeFlags) == SOCK_STREAM) {
+  if (domain == AF_UNIX) return open(make_unix_datagram_socket(serial), type);
+  if (is_stream) {
     return open(std::make_shared<StreamSocket>(machine_, network_, serial, domain), type);
   }
   return open(std::make_shared<DatagramSocket>(machine_, network_, serial, domain), type);
@@ -212,8 +212,19 @@ int SimKernel::socketpair(int domain, int type, int protocol, std::array<int, 2>
   if (domain != AF_UNIX) return -EOPNOTSUPP;
   if (table_.is_full("socket pair")) return -EMFILE;
   const std::uint64_t first = table_.next_serial();
-  const auto pair = UnixSocket::make_pair(machine_, network_, {first, table_.next_serial()});
-  return open_both(pair[0], pair[1], type, ends);
+  const std::uint64_t second = table_.next_serial();
+  if ((type & ~kTypeFlags) == SOCK_STREAM) {
+    const auto pair = UnixSocket::make_pair(machine_, network_, {first, second});
+    return open_both(pair[0], pair[1], type, ends);
+  }
+  const auto one = make_unix_datagram_socket(first);
+  const auto other = make_unix_datagram_socket(second);
+  UnixDatagramSocket::join(*one, *other);
+  return open_both(one, other, type, ends);
+}
+
+std::shared_ptr<UnixDatagramSocket> SimKernel::make_unix_datagram_socket(std::uint64_t serial) {
+  return std::make_shared<UnixDatagramSocket>(machine_, network_, unix_datagrams_, serial);
 }
 
 int SimKernel::bind(int descriptor, const sockaddr* address, socklen_t size) {

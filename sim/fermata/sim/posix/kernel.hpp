@@ -25,6 +25,7 @@
 #include "fermata/sim/posix/descriptor_table.hpp"
 #include "fermata/sim/posix/library_images.hpp"
 #include "fermata/sim/posix/ready_wait.hpp"
+#include "fermata/sim/posix/unix_datagram_socket.hpp"
 
 namespace fermata::sim::detail {
 
@@ -140,6 +141,7 @@ class SimKernel final : public posix::Kernel {
                                  posix::Limit limit, std::span<const iovec> pieces,
                                  const Attempt& attempt);
 
+  [[nodiscard]] std::shared_ptr<UnixDatagramSocket> make_unix_datagram_socket(std::uint64_t serial);
   /// Opens `description` under a new number, with SOCK_NONBLOCK and SOCK_CLOEXEC of `flags`.
   [[nodiscard]] int open(std::shared_ptr<Description> description, int flags);
   /// Opens two; both or none.
@@ -151,6 +153,7 @@ class SimKernel final : public posix::Kernel {
   Machine& machine_;
   Network& network_;
   DescriptorTable& table_;
+  UnixDatagramSockets unix_datagrams_;
   posix::Heap heap_;
   LibraryImage image_;
   unsigned idle_calls_ = 0;            // Since something was waited for.
