@@ -16,11 +16,11 @@
 namespace fermata::sim::detail {
 
 namespace {
-/// As many as Linux lets wait (net.unix.max_dgram_qlen), and one more.
+/// What Linux lets wait: net.unix.max_dgram_qlen, and one more.
 constexpr std::size_t kMostWaiting = 11;
 /// What fits into the buffer that Linux gives a sender.
 constexpr std::size_t kLongestLetter = 212'992 - 32;
-/// Abstract names, which begin with '@', are no files; each type of sockets has its own.
+/// Not of an abstract name, which begins with '@': each type of sockets has its own of them.
 bool is_file(const std::string& path) noexcept { return !path.empty() && path.front() != '@'; }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace fermata::sim::detail {
 class Network;
 class UnixDatagramSocket;
 
-/// Those of a process that are bound, by their paths.
+/// The bound ones of a process, by their paths.
 using UnixDatagramSockets = std::map<std::string, UnixDatagramSocket*>;
 
 class UnixDatagramSocket final : public Socket {
