@@ -391,6 +391,27 @@ TEST_F(ServedCalls, FindTheMachinesByTheirNames) {
   });
 }
 
+TEST_F(ServedCalls, KnowServicesByNameAndByPort) {
+  run_alone([] {
+    const servent* const http = ::getservbyname("http", "tcp");
+    ASSERT_NE(http, nullptr);
+    EXPECT_EQ(ntohs(static_cast<std::uint16_t>(http->s_port)), 80);
+    EXPECT_STREQ(http->s_proto, "tcp");
+    EXPECT_EQ(http->s_aliases[0], nullptr);
+    EXPECT_EQ(::getservbyname("80", nullptr), nullptr);
+    EXPECT_EQ(::getservbyname("nothing", nullptr), nullptr);
+    servent entry = {};
+    std::array<char, 200> buffer{};
+    servent* found = nullptr;
+    EXPECT_EQ(::getservbyport_r(htons(443), "tcp", &entry, buffer.data(), buffer.size(), &found),
+              0);
+    ASSERT_EQ(found, &entry);
+    EXPECT_STREQ(found->s_name, "https");
+    EXPECT_EQ(::getservbyport_r(htons(443), "tcp", &entry, buffer.data(), 3, &found), ERANGE);
+    EXPECT_EQ(::getservbyport(htons(4), nullptr), nullptr);
+  });
+}
+
 // --- random numbers ---
 
 TEST_F(ServedCalls, RandomNumbersAreTheSeedsAndThoseOfRandTheLibrarys) {

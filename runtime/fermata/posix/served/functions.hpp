@@ -66,6 +66,10 @@
   ROW(dns, gethostname) \
   ROW(dns, getifaddrs) \
   ROW(dns, getnameinfo) \
+  ROW(dns, getservbyname) \
+  ROW(dns, getservbyname_r) \
+  ROW(dns, getservbyport) \
+  ROW(dns, getservbyport_r) \
   ROW(dns, if_indextoname) \
   ROW(dns, if_nametoindex) \
   ROW(time, clock_getres) \
