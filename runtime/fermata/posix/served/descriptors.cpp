@@ -115,7 +115,7 @@ int dup(int descriptor) noexcept {
   return answer(kernel->fcntl(descriptor, F_DUPFD, 0));
 }
 
-// Of the same number, which dup3() refuses, this is a test whether it is open.
+// A descriptor that is its own target only has to be open; dup3() refuses that.
 int dup2(int descriptor, int target) noexcept {
   Kernel* const kernel = serving;
   if (kernel == nullptr) return FERMATA_REAL(dup2)(descriptor, target);

@@ -86,7 +86,7 @@ FERMATA_UNSERVED_OPEN(open, (const char* path, int flags, ...), path)
 FERMATA_UNSERVED_OPEN(open64, (const char* path, int flags, ...), path)
 FERMATA_UNSERVED_OPEN(openat, (int directory, const char* path, int flags, ...), FERMATA_PATH_AT)
 FERMATA_UNSERVED_OPEN(openat64, (int directory, const char* path, int flags, ...), FERMATA_PATH_AT)
-// Of what is opened without a mode.
+// With _FORTIFY_SOURCE these stand for open() and open64() without a mode.
 int __open_2(const char* path, int flags) {
   const int device = open_device(path, flags, __builtin_return_address(0));
   if (device >= 0) return device;

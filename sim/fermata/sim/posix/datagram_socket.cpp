@@ -23,10 +23,7 @@ constexpr std::size_t kMostBytes = 65'507;
 }  // namespace
 
 DatagramSocket::DatagramSocket(Machine& machine, Network& network, std::uint64_t serial, int domain)
-    : Socket(machine, "UDP socket", serial),
-      network_(network),
-      options_(domain, SOCK_DGRAM, IPPROTO_UDP) {
-  status = O_RDWR;
+    : Socket(machine, "UDP socket", serial, {domain, SOCK_DGRAM, IPPROTO_UDP}), network_(network) {
   if (version() == IpVersion::V6) unbound_ = Address::v6({}, 0);
 }
 
@@ -195,19 +192,8 @@ int DatagramSocket::shut_down(int how) {
   return peer_ ? 0 : -ENOTCONN;
 }
 
-// --- options ---
-
-int DatagramSocket::option(int level, int name, void* value, socklen_t* size) {
-  if (level == SOL_SOCKET && name == SO_ERROR) return give_number(take_error(), value, size);
-  return options_.get(level, name, value, size);
-}
-
-int DatagramSocket::set_option(int level, int name, const void* value, socklen_t size) {
-  const int result = options_.set(level, name, value, size);
-  if (result == 0 && end_ != nullptr) {
-    end_->set_broadcast(options_.number(SOL_SOCKET, SO_BROADCAST) != 0);
-  }
-  return result;
+void DatagramSocket::options_changed() {
+  if (end_ != nullptr) end_->set_broadcast(options_.number(SOL_SOCKET, SO_BROADCAST) != 0);
 }
 
 }  // namespace fermata::sim::detail

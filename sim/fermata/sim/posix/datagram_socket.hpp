@@ -10,7 +10,6 @@
 
 #include "fermata/sim/net/datagram_end.hpp"
 #include "fermata/sim/posix/socket.hpp"
-#include "fermata/sim/posix/socket_options.hpp"
 
 namespace fermata::sim::detail {
 
@@ -24,19 +23,11 @@ class DatagramSocket final : public Socket, public DatagramUser {
   [[nodiscard]] std::string maker() override { return "a sender"; }
   [[nodiscard]] Readiness readiness() override;
   [[nodiscard]] int readable_bytes() override;
-  [[nodiscard]] std::optional<Duration> read_limit() const override {
-    return options_.receive_limit();
-  }
-  [[nodiscard]] std::optional<Duration> write_limit() const override {
-    return options_.send_limit();
-  }
   [[nodiscard]] bool keeps_boundaries() const noexcept override { return true; }
 
   [[nodiscard]] int bind(const sockaddr* address, socklen_t size) override;
   [[nodiscard]] int connect(const sockaddr* address, socklen_t size) override;
   [[nodiscard]] int name(bool own, sockaddr* address, socklen_t* size) override;
-  [[nodiscard]] int option(int level, int name, void* value, socklen_t* size) override;
-  [[nodiscard]] int set_option(int level, int name, const void* value, socklen_t size) override;
   [[nodiscard]] int shut_down(int how) override;
   [[nodiscard]] int take_error() override { return std::exchange(error_, 0); }
   [[nodiscard]] ssize_t receive(msghdr& message, int flags) override;
@@ -46,6 +37,7 @@ class DatagramSocket final : public Socket, public DatagramUser {
   void datagram_refused() override;
 
  private:
+  void options_changed() override;
   [[nodiscard]] IpVersion version() const noexcept {
     return options_.domain() == AF_INET6 ? IpVersion::V6 : IpVersion::V4;
   }
@@ -59,14 +51,13 @@ class DatagramSocket final : public Socket, public DatagramUser {
   [[nodiscard]] DatagramEnd::Received take();
 
   Network& network_;
-  SocketOptions options_;
   std::unique_ptr<DatagramEnd> end_;     // Null until it is bound.
   Address unbound_ = Address::v4(0, 0);  // Without a port: what it is bound to when it needs one.
   bool port_was_chosen_ = false;
   std::deque<DatagramEnd::Received> left_;  // What came to a port that was given up.
   std::optional<Address> peer_;
   Shut shut_;
-  int error_ = 0;  // Of what was sent.
+  int error_ = 0;  // That waits: a datagram which was sent has been refused.
 };
 
 }  // namespace fermata::sim::detail

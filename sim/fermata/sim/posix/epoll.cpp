@@ -57,7 +57,7 @@ class Epoll::Registration final : public DescriptionWatcher {
     FERMATA_ASSERT(&description == watched_);
     leave_line();
     watched_ = nullptr;
-    epoll_.registrations_.erase({&description, descriptor_});  // And this with it.
+    epoll_.registrations_.erase({&description, descriptor_});  // Destroys this registration.
   }
 
   void leave_line() noexcept {

@@ -54,6 +54,13 @@ SimKernel::SimKernel(Machine& machine, Network& network, DescriptorTable& table)
   seed_random(1);
 }
 
+// Sockets that are still open know the names that they are bound to, which go now.
+SimKernel::~SimKernel() {
+  std::vector<std::string> leaks;
+  table_.end_run(leaks);
+  FERMATA_ASSERT(unix_datagrams_.empty());
+}
+
 void SimKernel::begin_life() {
   idle_calls_ = 0;
   calls_after_end_ = 0;

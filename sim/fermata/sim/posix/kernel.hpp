@@ -37,6 +37,7 @@ class SimKernel final : public posix::Kernel {
  public:
   /// `table` has the descriptors of the process.
   SimKernel(Machine& machine, Network& network, DescriptorTable& table);
+  ~SimKernel();
 
   /// A process begins: with the variables of libraries as they were loaded, and without memory of
   /// theirs. That of the process before it can be read until then.
@@ -157,8 +158,8 @@ class SimKernel final : public posix::Kernel {
   posix::Heap heap_;
   LibraryImage image_;
   unsigned idle_calls_ = 0;            // Since something was waited for.
-  std::uint64_t calls_after_end_ = 0;  // Of the run.
-  std::uint64_t calls_in_vain_ = 0;    // Of coroutines that are to end.
+  std::uint64_t calls_after_end_ = 0;  // Calls since the run has ended.
+  std::uint64_t calls_in_vain_ = 0;    // Calls that coroutines make although they are to end.
   std::array<char, 128> random_state_{};
   random_data random_ = {};
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/posix/socket.hpp"
 
+#include <fcntl.h>
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -13,6 +15,29 @@ msghdr message_of(std::span<const iovec> pieces) noexcept {
 }
 
 }  // namespace
+
+Socket::Socket(Machine& machine, const char* kind, std::uint64_t serial,
+               const SocketOptions& options)
+    : Description(machine, kind, serial), options_(options) {
+  status = O_RDWR;
+}
+
+// A Unix socket has options of no other level.
+int Socket::option(int level, int name, void* value, socklen_t* size) {
+  if (level != SOL_SOCKET) {
+    return options_.domain() == AF_UNIX ? -EOPNOTSUPP : options_.get(level, name, value, size);
+  }
+  if (name == SO_ERROR) return give_number(take_error(), value, size);
+  if (name == SO_ACCEPTCONN) return give_number(is_listening() ? 1 : 0, value, size);
+  return options_.get(level, name, value, size);
+}
+
+int Socket::set_option(int level, int name, const void* value, socklen_t size) {
+  if (level != SOL_SOCKET && options_.domain() == AF_UNIX) return -EOPNOTSUPP;
+  const int result = options_.set(level, name, value, size);
+  if (result == 0) options_changed();
+  return result;
+}
 
 ssize_t Socket::read(std::span<const iovec> target) {
   if (size_of(target) == 0) return 0;  // Other than recv(), which looks.

@@ -7,6 +7,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/posix/description.hpp"
+#include "fermata/sim/posix/socket_options.hpp"
 
 namespace fermata::sim::detail {
 
@@ -42,8 +43,6 @@ class Socket : public Description {
   [[nodiscard]] virtual int connect(const sockaddr* address, socklen_t size) = 0;
   /// The name of the present end, if `own`, else that of the other one.
   [[nodiscard]] virtual int name(bool own, sockaddr* address, socklen_t* size) = 0;
-  [[nodiscard]] virtual int option(int level, int name, void* value, socklen_t* size) = 0;
-  [[nodiscard]] virtual int set_option(int level, int name, const void* value, socklen_t size) = 0;
   [[nodiscard]] virtual int shut_down(int how) = 0;
   /// Takes the error that is pending: an errno value, or 0.
   [[nodiscard]] virtual int take_error() = 0;
@@ -52,11 +51,24 @@ class Socket : public Description {
   /// Whether what one call sends is one piece, of which a part is never sent.
   [[nodiscard]] virtual bool keeps_boundaries() const noexcept { return false; }
 
+  [[nodiscard]] int option(int level, int name, void* value, socklen_t* size);
+  [[nodiscard]] int set_option(int level, int name, const void* value, socklen_t size);
+
   [[nodiscard]] ssize_t read(std::span<const iovec> target) final;
   [[nodiscard]] ssize_t write(std::span<const iovec> source) final;
+  [[nodiscard]] std::optional<Duration> read_limit() const final {
+    return options_.receive_limit();
+  }
+  [[nodiscard]] std::optional<Duration> write_limit() const final { return options_.send_limit(); }
 
  protected:
-  using Description::Description;
+  Socket(Machine& machine, const char* kind, std::uint64_t serial, const SocketOptions& options);
+
+  [[nodiscard]] virtual bool is_listening() const noexcept { return false; }
+  /// An option has another value.
+  virtual void options_changed() {}
+
+  SocketOptions options_;
 };
 
 }  // namespace fermata::sim::detail

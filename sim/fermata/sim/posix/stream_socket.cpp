@@ -36,11 +36,7 @@ int code_of(const Bind& bind) {
 }  // namespace
 
 StreamSocket::StreamSocket(Machine& machine, Network& network, std::uint64_t serial, int domain)
-    : Socket(machine, "TCP socket", serial),
-      network_(network),
-      options_(domain, SOCK_STREAM, kProtocol) {
-  status = O_RDWR;
-}
+    : Socket(machine, "TCP socket", serial, {domain, SOCK_STREAM, kProtocol}), network_(network) {}
 
 StreamSocket::StreamSocket(Machine& machine, Network& network, std::uint64_t serial, int domain,
                            std::shared_ptr<Connection> connection, Connection::Side side)
@@ -172,7 +168,7 @@ std::shared_ptr<Socket> StreamSocket::accept(std::uint64_t serial, int& code) {
   auto accepted = std::make_shared<StreamSocket>(machine(), network_, serial, options_.domain(),
                                                  std::move(connection), Connection::Server);
   accepted->options_ = options_;
-  accepted->apply_options();
+  accepted->options_changed();
   accepted->keeps_address_ = !bound_->is_any();
   return accepted;
 }
@@ -182,7 +178,7 @@ std::shared_ptr<Socket> StreamSocket::accept(std::uint64_t serial, int& code) {
 void StreamSocket::hold(std::shared_ptr<Connection> connection, Connection::Side side) {
   FERMATA_ASSERT(end_ == nullptr);
   end_ = std::make_unique<StreamEnd>(*this, network_, std::move(connection), side);
-  apply_options();
+  options_changed();
   if (is_watched_) watched(true);
 }
 
@@ -418,23 +414,7 @@ int StreamSocket::shut_down(int how) {
   return 0;
 }
 
-// --- options ---
-
-int StreamSocket::option(int level, int name, void* value, socklen_t* size) {
-  if (level == SOL_SOCKET && name == SO_ERROR) return give_number(take_error(), value, size);
-  if (level == SOL_SOCKET && name == SO_ACCEPTCONN) {
-    return give_number(stage_ == Stage::Listening ? 1 : 0, value, size);
-  }
-  return options_.get(level, name, value, size);
-}
-
-int StreamSocket::set_option(int level, int name, const void* value, socklen_t size) {
-  const int result = options_.set(level, name, value, size);
-  if (result == 0) apply_options();
-  return result;
-}
-
-void StreamSocket::apply_options() {
+void StreamSocket::options_changed() {
   if (end_ == nullptr || end_->connection().local()) return;
   const auto apply = [this](SocketOption option, int value) {
     int before = 0;

@@ -13,7 +13,6 @@
 
 #include "fermata/sim/net/stream_end.hpp"
 #include "fermata/sim/posix/socket.hpp"
-#include "fermata/sim/posix/socket_options.hpp"
 
 namespace fermata::sim::detail {
 
@@ -30,20 +29,12 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
   [[nodiscard]] std::string maker() override;
   [[nodiscard]] Readiness readiness() override;
   [[nodiscard]] int readable_bytes() override;
-  [[nodiscard]] std::optional<Duration> read_limit() const override {
-    return options_.receive_limit();
-  }
-  [[nodiscard]] std::optional<Duration> write_limit() const override {
-    return options_.send_limit();
-  }
 
   [[nodiscard]] int bind(const sockaddr* address, socklen_t size) override;
   [[nodiscard]] int listen(int backlog) override;
   [[nodiscard]] std::shared_ptr<Socket> accept(std::uint64_t serial, int& code) override;
   [[nodiscard]] int connect(const sockaddr* address, socklen_t size) override;
   [[nodiscard]] int name(bool own, sockaddr* address, socklen_t* size) override;
-  [[nodiscard]] int option(int level, int name, void* value, socklen_t* size) override;
-  [[nodiscard]] int set_option(int level, int name, const void* value, socklen_t size) override;
   [[nodiscard]] int shut_down(int how) override;
   [[nodiscard]] int take_error() override;
   [[nodiscard]] ssize_t receive(msghdr& message, int flags) override;
@@ -57,6 +48,8 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
   enum class Stage : std::uint8_t { Fresh, Listening, Connecting, Connected, Failed };
 
   void watched(bool value) noexcept override;
+  void options_changed() override;
+  [[nodiscard]] bool is_listening() const noexcept override { return stage_ == Stage::Listening; }
   bool arrived(const std::shared_ptr<Connection>& connection) override;
 
   [[nodiscard]] IpVersion version() const noexcept {
@@ -91,10 +84,8 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
   [[nodiscard]] ssize_t take(std::span<const iovec> target, int flags);
   /// The error of a connection that has broken, once; 0 without one.
   [[nodiscard]] int take_break();
-  void apply_options();
 
   Network& network_;
-  SocketOptions options_;
   Stage stage_ = Stage::Fresh;
   std::unique_ptr<StreamEnd> end_;
   std::optional<Address> bound_;

@@ -27,12 +27,9 @@ bool is_file(const std::string& path) noexcept { return !path.empty() && path.fr
 
 UnixDatagramSocket::UnixDatagramSocket(Machine& machine, Network& network,
                                        UnixDatagramSockets& bound, std::uint64_t serial)
-    : Socket(machine, "Unix datagram socket", serial),
+    : Socket(machine, "Unix datagram socket", serial, {AF_UNIX, SOCK_DGRAM, 0}),
       network_(network),
-      bound_(bound),
-      options_(AF_UNIX, SOCK_DGRAM, 0) {
-  status = O_RDWR;
-}
+      bound_(bound) {}
 
 // Who is connected to it is refused from now on.
 UnixDatagramSocket::~UnixDatagramSocket() {
@@ -217,19 +214,6 @@ int UnixDatagramSocket::shut_down(int how) {
   shut_.add(how);
   changed();
   return 0;
-}
-
-// --- options ---
-
-int UnixDatagramSocket::option(int level, int name, void* value, socklen_t* size) {
-  if (level != SOL_SOCKET) return -EOPNOTSUPP;
-  if (name == SO_ERROR) return give_number(take_error(), value, size);
-  if (name == SO_ACCEPTCONN) return give_number(0, value, size);
-  return options_.get(level, name, value, size);
-}
-
-int UnixDatagramSocket::set_option(int level, int name, const void* value, socklen_t size) {
-  return level == SOL_SOCKET ? options_.set(level, name, value, size) : -EOPNOTSUPP;
 }
 
 }  // namespace fermata::sim::detail

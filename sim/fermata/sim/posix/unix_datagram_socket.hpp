@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "fermata/sim/posix/socket.hpp"
-#include "fermata/sim/posix/socket_options.hpp"
 
 namespace fermata::sim::detail {
 
@@ -36,19 +35,11 @@ class UnixDatagramSocket final : public Socket {
   [[nodiscard]] std::string maker() override { return "a sender"; }
   [[nodiscard]] Readiness readiness() override;
   [[nodiscard]] int readable_bytes() override;
-  [[nodiscard]] std::optional<Duration> read_limit() const override {
-    return options_.receive_limit();
-  }
-  [[nodiscard]] std::optional<Duration> write_limit() const override {
-    return options_.send_limit();
-  }
   [[nodiscard]] bool keeps_boundaries() const noexcept override { return true; }
 
   [[nodiscard]] int bind(const sockaddr* address, socklen_t size) override;
   [[nodiscard]] int connect(const sockaddr* address, socklen_t size) override;
   [[nodiscard]] int name(bool own, sockaddr* address, socklen_t* size) override;
-  [[nodiscard]] int option(int level, int name, void* value, socklen_t* size) override;
-  [[nodiscard]] int set_option(int level, int name, const void* value, socklen_t size) override;
   [[nodiscard]] int shut_down(int how) override;
   [[nodiscard]] int take_error() override { return std::exchange(error_, 0); }
   [[nodiscard]] ssize_t receive(msghdr& message, int flags) override;
@@ -73,7 +64,6 @@ class UnixDatagramSocket final : public Socket {
 
   Network& network_;
   UnixDatagramSockets& bound_;
-  SocketOptions options_;
   Shut shut_;
   std::string path_;  // Empty when it is not bound.
   std::deque<Letter> queue_;

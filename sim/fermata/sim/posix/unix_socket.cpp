@@ -14,9 +14,7 @@
 namespace fermata::sim::detail {
 
 UnixSocket::UnixSocket(Machine& machine, Network& network, std::uint64_t serial)
-    : Socket(machine, "Unix socket", serial), network_(network), options_(AF_UNIX, SOCK_STREAM, 0) {
-  status = O_RDWR;
-}
+    : Socket(machine, "Unix socket", serial, {AF_UNIX, SOCK_STREAM, 0}), network_(network) {}
 
 UnixSocket::UnixSocket(Machine& machine, Network& network, std::uint64_t serial,
                        std::shared_ptr<Connection> connection, Connection::Side side)
@@ -259,19 +257,6 @@ int UnixSocket::shut_down(int how) {
   own_shut_.add(how);
   changed();
   return 0;
-}
-
-// --- options ---
-
-int UnixSocket::option(int level, int name, void* value, socklen_t* size) {
-  if (level != SOL_SOCKET) return -EOPNOTSUPP;
-  if (name == SO_ERROR) return give_number(take_error(), value, size);
-  if (name == SO_ACCEPTCONN) return give_number(stage_ == Stage::Listening ? 1 : 0, value, size);
-  return options_.get(level, name, value, size);
-}
-
-int UnixSocket::set_option(int level, int name, const void* value, socklen_t size) {
-  return level == SOL_SOCKET ? options_.set(level, name, value, size) : -EOPNOTSUPP;
 }
 
 }  // namespace fermata::sim::detail

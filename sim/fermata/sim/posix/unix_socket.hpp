@@ -15,7 +15,6 @@
 
 #include "fermata/sim/net/stream_end.hpp"
 #include "fermata/sim/posix/socket.hpp"
-#include "fermata/sim/posix/socket_options.hpp"
 
 namespace fermata::sim::detail {
 
@@ -34,20 +33,12 @@ class UnixSocket final : public Socket, public StreamUser, public Listening {
   [[nodiscard]] std::string maker() override;
   [[nodiscard]] Readiness readiness() override;
   [[nodiscard]] int readable_bytes() override;
-  [[nodiscard]] std::optional<Duration> read_limit() const override {
-    return options_.receive_limit();
-  }
-  [[nodiscard]] std::optional<Duration> write_limit() const override {
-    return options_.send_limit();
-  }
 
   [[nodiscard]] int bind(const sockaddr* address, socklen_t size) override;
   [[nodiscard]] int listen(int backlog) override;
   [[nodiscard]] std::shared_ptr<Socket> accept(std::uint64_t serial, int& code) override;
   [[nodiscard]] int connect(const sockaddr* address, socklen_t size) override;
   [[nodiscard]] int name(bool own, sockaddr* address, socklen_t* size) override;
-  [[nodiscard]] int option(int level, int name, void* value, socklen_t* size) override;
-  [[nodiscard]] int set_option(int level, int name, const void* value, socklen_t size) override;
   [[nodiscard]] int shut_down(int how) override;
   [[nodiscard]] int take_error() override;
   [[nodiscard]] ssize_t receive(msghdr& message, int flags) override;
@@ -61,6 +52,7 @@ class UnixSocket final : public Socket, public StreamUser, public Listening {
   enum class Stage : std::uint8_t { Fresh, Listening, Connected };
 
   void watched(bool value) noexcept override;
+  [[nodiscard]] bool is_listening() const noexcept override { return stage_ == Stage::Listening; }
   bool arrived(const std::shared_ptr<Connection>& connection) override;
 
   void hold(std::shared_ptr<Connection> connection, Connection::Side side);
@@ -78,7 +70,6 @@ class UnixSocket final : public Socket, public StreamUser, public Listening {
   [[nodiscard]] bool has_error() const;
 
   Network& network_;
-  SocketOptions options_;
   Stage stage_ = Stage::Fresh;
   Shut own_shut_;
   std::unique_ptr<StreamEnd> end_;
