@@ -18,21 +18,21 @@ def sim(folders):
 MAY_INCLUDE = {
     "runtime/base": set(),
     # What the kernel is called by, and nothing else.
-    "runtime/system": set(),
+    "runtime/system": runtime("base"),
     "runtime/context": runtime("base system"),
     "runtime/core": runtime("base context system"),
     "runtime/sync": runtime("base core"),
     "runtime/reactor": runtime("base core system"),
-    "runtime/io": runtime("base core sync reactor"),
+    "runtime/io": runtime("base core sync reactor system"),
     "runtime/os": runtime("base core reactor system"),
     # What foreign code sees as its operating system.
     "runtime/posix": runtime("base system"),
     # The functions of the C library, defined anew.
     "runtime/posix/served": runtime("base posix system"),
     "runtime/poll": runtime("base core reactor system os"),
-    "runtime/host": runtime("base context core reactor os poll"),
+    "runtime/host": runtime("base context core reactor os poll system"),
     "runtime/uv": runtime("base core reactor os host"),
-    "runtime/loop": runtime("base core reactor"),
+    "runtime/loop": runtime("base core reactor system"),
     "runtime/loop/tcp": runtime("base core reactor loop"),
     # Knows every reactor that a loop can have.
     "runtime/drivers": runtime("base core uv poll"),

@@ -8,6 +8,7 @@
 
 #include "fermata/context/instrumentation.hpp"
 #include "fermata/context/stack_fault.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::detail {
 
@@ -24,7 +25,7 @@ struct Bounds {
 
 Bounds ask_thread_bounds() noexcept {
   pthread_attr_t attributes;
-  if (::pthread_getattr_np(::pthread_self(), &attributes) != 0) return {};
+  if (os::kernel.pthread_getattr_np(os::kernel.pthread_self(), &attributes) != 0) return {};
   void* low = nullptr;
   std::size_t bytes = 0;
   ::pthread_attr_getstack(&attributes, &low, &bytes);

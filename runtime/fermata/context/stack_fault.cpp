@@ -15,6 +15,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/base/freed_memory.hpp"
+#include "fermata/system/mutex.hpp"
 #include "fermata/system/system_calls.hpp"
 
 namespace fermata::detail {
@@ -187,7 +188,7 @@ struct StackFaultHandler {
     if (present.sa_sigaction == &on_fault) ::signal(signal, SIG_DFL);
   }
 
-  static inline std::mutex mutex;
+  static inline os::Mutex mutex;
   static inline unsigned holders = 0;
   static inline std::array<struct sigaction, kSignals.size()> formers{};
   /// What stood over ours when the last holder let go; null when nothing did.

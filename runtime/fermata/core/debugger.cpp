@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "fermata/core/runtime.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::detail {
 
@@ -57,7 +58,7 @@ struct DebuggerLayout {
 #pragma GCC diagnostic pop
 
 namespace {
-constinit std::mutex anchor_lock;
+constinit os::Mutex anchor_lock;
 }  // namespace
 
 }  // namespace fermata::detail

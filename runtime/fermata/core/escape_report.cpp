@@ -11,13 +11,14 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
+#include "fermata/system/mutex.hpp"
 #include "fermata/system/system_calls.hpp"
 
 namespace fermata::detail {
 
 namespace {
 
-constinit std::mutex escape_lock;
+constinit os::Mutex escape_lock;
 constinit unsigned escape_holders = 0;
 constinit std::atomic<std::terminate_handler> former_handler = nullptr;
 

@@ -13,12 +13,15 @@
 #include "fermata/os/clock.hpp"
 #include "fermata/poll/reactor.hpp"
 #include "fermata/reactor/trigger.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::host {
 
 namespace {
 
-std::uint64_t this_thread() noexcept { return static_cast<std::uint64_t>(::pthread_self()); }
+std::uint64_t this_thread() noexcept {
+  return static_cast<std::uint64_t>(os::kernel.pthread_self());
+}
 
 }  // namespace
 

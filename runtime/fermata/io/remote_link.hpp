@@ -11,7 +11,6 @@
 
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "fermata/io/thread_line.hpp"
 #include "fermata/reactor/trigger.hpp"
 #include "fermata/sync/future.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::detail {
 
@@ -52,7 +52,7 @@ class RemoteLink {
   void explain(backend::WaitFacts& facts) const;
 
  protected:
-  using Lock = ThreadsLock;
+  using Lock = ThreadsLock<os::Mutex>;
   [[nodiscard]] Lock lock() const { return lock_among_threads(mutex_); }
   /// To look at something: the caller acts on it at once.
   [[nodiscard]] Lock lock_to_look() const { return Lock(mutex_, ScopeEnd::JoinsWhatFollows); }
@@ -67,7 +67,7 @@ class RemoteLink {
   std::exception_ptr error_;
 
  private:
-  mutable std::mutex mutex_;
+  mutable os::Mutex mutex_;
   backend::TriggerHandle* reader_ = nullptr;  // Null when the reader has gone.
   backend::TriggerHandle* on_cancel_ = nullptr;
   bool ended_ = false;

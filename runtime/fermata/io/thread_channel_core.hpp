@@ -8,13 +8,13 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/io/thread_line.hpp"
 #include "fermata/reactor/threads.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::detail {
 
@@ -69,7 +69,7 @@ class ThreadChannelCore : public backend::EndsWithRun {
   void run_ends() noexcept override { close(); }
   void keep_promises() noexcept;
 
-  mutable std::mutex mutex_;
+  mutable os::Mutex mutex_;
   const std::size_t capacity_;
   std::size_t size_ = 0;
   bool closed_ = false;

@@ -17,12 +17,13 @@
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/io/thread_lock.hpp"
 #include "fermata/reactor/trigger.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::detail {
 
 class ThreadLine {
  public:
-  using Lock = ThreadsLock;
+  using Lock = ThreadsLock<os::Mutex>;
 
   enum class Turn : std::uint8_t {
     Granted,

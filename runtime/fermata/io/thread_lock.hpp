@@ -17,10 +17,11 @@ enum class ScopeEnd : std::uint8_t {
 
 /// A lock of what several threads use. In a simulation their order is chosen where it is taken and
 /// where it is given back: others may go first. Hold it briefly, and never while a coroutine
-/// suspends.
+/// suspends. `Mutex` is std::mutex, or what can be locked like it.
+template <class Mutex>
 class ThreadsLock {
  public:
-  explicit ThreadsLock(std::mutex& mutex, ScopeEnd end = ScopeEnd::LetsThreadsIn) : end_(end) {
+  explicit ThreadsLock(Mutex& mutex, ScopeEnd end = ScopeEnd::LetsThreadsIn) : end_(end) {
     let_threads_in();
     lock_ = std::unique_lock(mutex);
   }
@@ -47,12 +48,13 @@ class ThreadsLock {
     if (Runtime* const here = detail::current_runtime_pointer) here->reactor().let_threads_in();
   }
 
-  std::unique_lock<std::mutex> lock_;
+  std::unique_lock<Mutex> lock_;
   ScopeEnd end_;
 };
 
-[[nodiscard]] inline ThreadsLock lock_among_threads(std::mutex& mutex) {
-  return ThreadsLock(mutex);
+template <class Mutex>
+[[nodiscard]] ThreadsLock<Mutex> lock_among_threads(Mutex& mutex) {
+  return ThreadsLock<Mutex>(mutex);
 }
 
 }  // namespace fermata

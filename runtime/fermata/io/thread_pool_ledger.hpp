@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/io/thread_line.hpp"
 #include "fermata/reactor/trigger.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata {
 
@@ -82,11 +82,11 @@ class ThreadPoolLedger final : public backend::WaitSubject {
   void explain_wait(backend::WaitFacts& facts) const override;
 
  private:
-  using Lock = ThreadsLock;
+  using Lock = ThreadsLock<os::Mutex>;
   [[nodiscard]] Lock lock() const { return Lock(mutex_, ScopeEnd::JoinsWhatFollows); }
   std::uint64_t& count(Fate fate) noexcept;
 
-  mutable std::mutex mutex_;
+  mutable os::Mutex mutex_;
   ThreadPoolCounters counters_;
   IntrusiveList<Running, &Running::link> running_;
   bool cancelled_ = false;

@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include "fermata/loop/source.hpp"
 #include "fermata/loop/task_queue.hpp"
 #include "fermata/reactor/trigger.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::loop::detail {
 
@@ -180,7 +180,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   std::uint64_t next_arming_ = 0;
 
   // What other threads send.
-  std::mutex posted_lock_;
+  os::Mutex posted_lock_;
   std::vector<Task> posted_;
   std::vector<Task> taken_;
   Ref<backend::TriggerHandle> trigger_;  // Null where the reactor has none.

@@ -5,13 +5,12 @@
 // runtime's thread leaves in a few atomics.
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 
 #include "fermata/base/time.hpp"
 #include "fermata/core/watchdog.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::os {
 
@@ -44,8 +43,8 @@ class WatchdogThread final : public backend::Watchdog {
   Step step_;
   std::uint64_t seen_ = 0;      // The step that ran at the last look.
   std::uint64_t reported_ = 0;  // The last one reported.
-  std::mutex mutex_;
-  std::condition_variable end_;
+  os::Mutex mutex_;
+  os::Condition end_;
   bool ending_ = false;
   std::thread thread_;
 };

@@ -3,10 +3,10 @@
 
 // Threads for work that blocks.
 
-#include <condition_variable>
 #include <cstddef>
 #include <list>
-#include <mutex>
+
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::os {
 
@@ -43,8 +43,8 @@ class WorkerPool {
 
   [[noreturn]] void work();
 
-  std::mutex mutex_;
-  std::condition_variable submitted_;
+  os::Mutex mutex_;
+  os::Condition submitted_;
   std::list<Work*> queue_;
   std::size_t threads_ = 0;
   std::size_t idle_ = 0;

@@ -7,6 +7,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/os/worker_pool.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::poll::detail {
 
@@ -14,7 +15,7 @@ namespace fermata::poll::detail {
 struct Offload::Ended {
   void add(std::unique_ptr<Job> job);
 
-  std::mutex mutex;
+  os::Mutex mutex;
   backend::Reactor* reactor;  // Null when it is gone.
   std::vector<std::unique_ptr<Job>> jobs;
 };

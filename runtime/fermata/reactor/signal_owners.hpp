@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::backend {
 
@@ -37,7 +38,7 @@ class SignalOwners {
     std::size_t count = 0;
   };
 
-  std::mutex mutex_;
+  os::Mutex mutex_;
   std::map<int, Claim> claims_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::detail {
 
@@ -25,7 +26,7 @@ struct Disposition {
   struct sigaction before = {};
 };
 
-std::mutex table_mutex;  // Guards what the handler does not look at.
+os::Mutex table_mutex;  // Guards what the handler does not look at.
 std::array<Disposition, NSIG> dispositions;
 std::atomic<Slot*> slots = nullptr;
 std::atomic<int> handlers_running = 0;

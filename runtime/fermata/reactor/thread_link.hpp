@@ -19,6 +19,7 @@
 #include "fermata/core/event.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/reactor/trigger.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::backend {
 
@@ -82,7 +83,7 @@ class ThreadLink final : private backend::TriggerKeeper {
   [[nodiscard]] const Runtime* run_of_thread() const noexcept { return runtime_.load(); }
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<os::Mutex>;
 
   void run_main(Runtime& runtime);
   void call_work(Runtime& runtime);
@@ -93,7 +94,7 @@ class ThreadLink final : private backend::TriggerKeeper {
   const std::string name_;
   const std::unique_ptr<ThreadWork> work_;
 
-  std::mutex mutex_;
+  os::Mutex mutex_;
   backend::TriggerHandle* spawner_ = nullptr;
   backend::TriggerHandle* thread_ = nullptr;
   ThreadRequest request_ = ThreadRequest::None;

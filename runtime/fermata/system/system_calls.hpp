@@ -11,11 +11,13 @@
 //           Fermata (fermata::posix), this table still has those of the C library.
 // Grow      A call that is not here yet is one line: its signature, and the real one.
 // Signals   Handlers may call through it.
-// Not here  Threads, the masks of signals and the identity of processes, which are not matter of a
-//           kernel that answers otherwise; the calls that libev, libevent and libuv make inside.
+// Not here  The beginning and the end of threads, the masks of signals and the identity of
+//           processes, which are not matter of a kernel that answers otherwise; the calls that
+//           libev, libevent and libuv make inside.
 
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/select.h>
@@ -51,6 +53,10 @@ struct SystemCalls {
   ssize_t (*read)(int descriptor, void* buffer, size_t size) = ::read;
   ssize_t (*write)(int descriptor, const void* data, size_t size) = ::write;
 
+  // --- by number ---
+
+  long (*syscall)(long number, ...) = ::syscall;
+
   // --- readiness ---
 
   int (*epoll_create1)(int flags) = ::epoll_create1;
@@ -81,6 +87,18 @@ struct SystemCalls {
   ssize_t (*send)(int descriptor, const void* data, size_t size, int flags) = ::send;
   ssize_t (*sendmsg)(int descriptor, const msghdr* message, int flags) = ::sendmsg;
   int (*shutdown)(int descriptor, int how) = ::shutdown;
+
+  // --- locks among threads; see os::Mutex ---
+
+  int (*pthread_mutex_lock)(pthread_mutex_t* mutex) = ::pthread_mutex_lock;
+  int (*pthread_mutex_trylock)(pthread_mutex_t* mutex) = ::pthread_mutex_trylock;
+  int (*pthread_mutex_unlock)(pthread_mutex_t* mutex) = ::pthread_mutex_unlock;
+  int (*pthread_cond_signal)(pthread_cond_t* condition) = ::pthread_cond_signal;
+  int (*pthread_cond_wait)(pthread_cond_t* condition, pthread_mutex_t* mutex) = ::pthread_cond_wait;
+  int (*pthread_cond_clockwait)(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                                const timespec* end) = ::pthread_cond_clockwait;
+  pthread_t (*pthread_self)() = ::pthread_self;
+  int (*pthread_getattr_np)(pthread_t thread, pthread_attr_t* attributes) = ::pthread_getattr_np;
 };
 
 /// The system calls of the whole process; tests replace them.

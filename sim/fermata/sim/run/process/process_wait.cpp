@@ -18,7 +18,7 @@ bool ends_before(pid_t process, const std::function<bool()>& too_long) {
   FERMATA_ASSERT(process > 0);
   FERMATA_ASSERT(too_long != nullptr);
   constexpr int kGlance_ms = 20;
-  const int end = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+  const int end = static_cast<int>(os::kernel.syscall(SYS_pidfd_open, process, 0));
   if (end < 0) throw InputOutputError("cannot watch a process", errno);
   pollfd watched{end, POLLIN, 0};
   int ready = 0;
