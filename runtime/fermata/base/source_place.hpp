@@ -19,15 +19,21 @@ struct SourcePlace {
     return {file, function, line};
   }
 
-  /// "file:line", without the folders of the file.
+  /// "file:line", without the folders of the file; where no line is known, only the file.
   [[nodiscard]] std::string in_short() const {
     const std::string path(file);
-    return path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+    const std::string name = path.substr(path.rfind('/') + 1);
+    return line != 0 ? name + ":" + std::to_string(line) : name;
   }
 
-  /// "file:line (function)", or "file:line" without a function.
+  /// "file:line", or the file alone where no line is known.
+  [[nodiscard]] std::string without_function() const {
+    return line != 0 ? std::string(file) + ":" + std::to_string(line) : std::string(file);
+  }
+
+  /// "file:line (function)", without what is not known.
   [[nodiscard]] std::string text() const {
-    std::string out = std::string(file) + ":" + std::to_string(line);
+    std::string out = without_function();
     if (function[0] != '\0') out += " (" + std::string(function) + ")";
     return out;
   }

@@ -75,7 +75,7 @@ CoroutineBase::Extras& CoroutineBase::extras() {
 std::string CoroutineBase::info() const {
   std::string text = fmt::format("Coroutine {}", id_);
   if (!name_.empty()) text += fmt::format(" '{}'", name_.view());
-  text += fmt::format(" spawned at {}:{}", spawn_place_.file, spawn_place_.line);
+  text += " spawned at " + spawn_place_.without_function();
   if (is_closed()) {
     text += ", finished";
   } else if (!is_started()) {

@@ -151,6 +151,7 @@ class CoroutineBase : public Event {
     kShielded = 1u << 7,   // runs clean-up: not cancelled before its start
     kProtectionCleared = 1u << 8,
     kToldToUnwind = 1u << 9,  // has had its ForcedUnwind
+    kKeepsUnwind = 1u << 10,  // and goes on, as code runs that no exception may leave
   };
 
   struct Extras {

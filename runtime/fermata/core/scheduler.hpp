@@ -14,6 +14,7 @@
 //              next; scheduler_loop.cpp: the loop, what a tick rarely does; scheduler_finish.cpp:
 //              the end of a coroutine; scheduler_shutdown.cpp: the end of a run.
 
+#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -92,6 +93,19 @@ class Scheduler {
   /// Waits for one open event and returns its result: resume_when and suspend in one.
   /// REQUIRES: `event` is open.
   void* wait_for(Event& event, const SourcePlace& place);
+
+  /// Another ready coroutine may go first; whoever chooses in order lets the current one go on. A
+  /// suspension point like any other.
+  void offer(const SourcePlace& place);
+  /// The current coroutine has had its ForcedUnwind where no exception may get out, and goes on.
+  void keep_unwinding() noexcept { current_->set(CoroutineBase::kKeepsUnwind); }
+  /// Ends the current coroutine where it is, as if by force, and gives its stack back: what is on
+  /// it is not destroyed. REQUIRES: can_drop().
+  [[noreturn]] void drop_current();
+  /// Whether a coroutine runs that could suspend here.
+  [[nodiscard]] bool can_drop() const noexcept {
+    return current_ != nullptr && !in_scheduler_context_ && kernel_.no_suspend == 0;
+  }
 
   /// Lets every other ready coroutine go first. A suspension point like any other.
   void yield(const SourcePlace& place);
@@ -361,8 +375,9 @@ class Scheduler {
 
   // How the run ends.
   bool active_ = false;
-  bool abandoned_ = false;  // An observer has cut the run.
-  bool unwinding_ = false;  // Nobody is picked from the ready queue any more.
+  bool abandoned_ = false;               // An observer has cut the run.
+  std::jmp_buf* end_of_main_ = nullptr;  // Where the main coroutine goes on when it is dropped.
+  bool unwinding_ = false;               // Nobody is picked from the ready queue any more.
   Phase phase_ = Phase::Running;
   SoftResolver::List soft_resolvers_;
   unsigned deadlock_rounds_ = 0;

@@ -138,7 +138,8 @@ void Scheduler::run_body(CoroutineBase& coroutine) {
   if (!error) {
     try {
       coroutine.invoke();
-      if (coroutine.has(CoroutineBase::kToldToUnwind)) {
+      if (coroutine.has(CoroutineBase::kToldToUnwind) &&
+          !coroutine.has(CoroutineBase::kKeepsUnwind)) {
         runtime_.log(coroutine.info() + " has swallowed its forced unwinding");
       }
     } catch (...) {

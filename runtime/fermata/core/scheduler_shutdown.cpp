@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <csetjmp>
 #include <csignal>
 #include <cstdio>
 #include <span>
@@ -69,7 +70,10 @@ void Scheduler::run(CoroutineBase& main) {
   for (const auto& handler : main_start_handlers_) main.add_switch_handler(handler);
   if (watchdog_ != nullptr) watchdog_->begin(&main);
 
-  run_body(main);
+  std::jmp_buf end_of_main;
+  end_of_main_ = &end_of_main;
+  if (setjmp(end_of_main) == 0) run_body(main);  // Else it has been dropped.
+  end_of_main_ = nullptr;
 
   thread_context_.owner = nullptr;
   switch_to_scheduler();  // Comes back when the loop has ended.

@@ -192,6 +192,19 @@ void Scheduler::yield_slow_path(CoroutineBase& me, const SourcePlace& place) {
   me.waker_.clear();
 }
 
+void Scheduler::offer(const SourcePlace& place) {
+  CoroutineBase& me = suspendable("offer");
+  if (me.has_pending()) raise_pending(me, place);
+  FERMATA_REQUIRE(me.waker_.empty(), "offer: the coroutine has registered events to wait for");
+  ready_.push_front(me);
+  me.waker_.status = backend::WakerStatus::Queued;
+  kernel_.trace(backend::Trace::Enqueued, &me,
+                static_cast<std::uint64_t>(backend::WakeCause::Yield));
+  park(me, place);
+  resumed(me);
+  me.waker_.clear();
+}
+
 void Scheduler::yield(const SourcePlace& place) {
   CoroutineBase& me = suspendable("suspend");
   if (me.has_pending()) [[unlikely]] {
@@ -293,6 +306,27 @@ void Scheduler::coroutine_context(StackContext& self) noexcept {
       scheduler.current_ = next;
     }
   }
+}
+
+// Its frames stay as they are until somebody else has the stack; the main coroutine's is that of
+// whoever runs the runtime.
+void Scheduler::drop_current() {
+  FERMATA_ASSERT(can_drop());
+  CoroutineBase& me = *current_;
+  StackContext& self = *me.context_;
+  me.waker_.clear();
+  finalize(me, std::make_exception_ptr(ForcedUnwind{}));
+  if (me.is_main()) {
+    *self.thread.exceptions = {};
+    std::longjmp(*end_of_main_, 1);
+  }
+  current_ = nullptr;
+  CoroutineBase* const next = with_context(tick(nullptr));
+  current_ = next;
+  running_ = next != nullptr ? next->context_ : scheduler_context_;
+  ++metrics_.switches;
+  contexts_.release(self);
+  leave_context(self, *running_);
 }
 
 void Scheduler::scheduler_context(StackContext& self) noexcept {

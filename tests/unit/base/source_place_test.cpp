@@ -18,7 +18,8 @@ TEST(SourcePlace, IsWhereTheCallerStands) {
 TEST(SourcePlace, HasATextWithAndWithoutFunction) {
   EXPECT_EQ((SourcePlace{"a.cpp", "run", 7}).text(), "a.cpp:7 (run)");
   EXPECT_EQ((SourcePlace{"a.cpp", "", 7}).text(), "a.cpp:7");
-  EXPECT_EQ(SourcePlace().text(), "unknown:0");
+  EXPECT_EQ((SourcePlace{"liba.so", "run", 0}).text(), "liba.so (run)");
+  EXPECT_EQ(SourcePlace().text(), "unknown");
 }
 
 }  // namespace

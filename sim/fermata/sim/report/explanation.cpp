@@ -20,7 +20,7 @@ Party party(const RunLog& run_log, const RunLog::Suspended& suspended, bool with
   FERMATA_ASSERT(suspended.lane < run_log.lanes().size());
   Party party;
   party.coroutine = run_log.lanes()[suspended.lane].name;
-  party.place = fmt::format("{}:{}", suspended.place.file, suspended.place.line);
+  party.place = suspended.place.without_function();
   party.begun = suspended.begun;
   if (with_stack) party.stack = stack_text(suspended.stack);
   return party;

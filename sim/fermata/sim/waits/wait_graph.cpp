@@ -20,11 +20,9 @@ using Certainty = WaitGraph::Certainty;
 
 std::string text_of(const SourcePlace* place) {
   if (place == nullptr) return {};
-  if (place->line == 0) {  // Of foreign code none is known.
-    const bool known = place->function[0] != '\0';
-    return known ? fmt::format("{} ({})", place->file, place->function) : std::string();
-  }
-  return fmt::format("{}:{}", place->file, place->line);
+  if (place->line != 0) return fmt::format("{}:{}", place->file, place->line);
+  return place->file == SourcePlace().file ? std::string()
+                                           : place->text();  // Foreign code has no lines.
 }
 
 bool waits(const CoroutineBase& coroutine) noexcept {
