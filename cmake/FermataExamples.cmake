@@ -31,6 +31,7 @@ set(needed_by_foreign_client PkgConfig::hiredis)
 # What simulations link besides: fermata::posix, and what was not written for Fermata. That without
 # the flags for its own users, which a precompiled header does not have.
 set(linked_by_foreign_client fermata_posix ${hiredis_LINK_LIBRARIES})
+set(linked_by_foreign_threads fermata_posix)
 
 file(GLOB examples CONFIGURE_DEPENDS LIST_DIRECTORIES true "${PROJECT_SOURCE_DIR}/examples/*")
 foreach(example IN LISTS examples)

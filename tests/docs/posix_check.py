@@ -29,7 +29,8 @@ KIND_OF_GUARDED = {
     "time": "clock clock_gettime clock_nanosleep gettimeofday nanosleep sched_yield sleep time "
             "timespec_get usleep",
     "rand": "arc4random getentropy getrandom std::random_device",
-    "refused": "fork pthread_create thrd_create",
+    "thread": "pthread_create thrd_create",
+    "refused": "fork",
 }
 RANDOM_DEVICE = "_ZNSt13random_device9_M_getvalEv"
 TABLE = re.compile(r"(<!-- served: ([\w-]+) -->\n)\n?((?:\|.*\n)*)\n?")

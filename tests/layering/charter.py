@@ -42,6 +42,7 @@ SERVES = {
     "runtime/fermata/posix/kernel.hpp",
     "runtime/fermata/posix/served/clocks.cpp",
     "runtime/fermata/posix/served/random.cpp",
+    "runtime/fermata/posix/served/system_call.cpp",
     "sim/fermata/sim/guard/guarded_functions.cpp",
     *("sim/fermata/sim/posix/kernel.hpp", "sim/fermata/sim/posix/kernel_time.cpp"),
 }
@@ -49,6 +50,11 @@ CHARTER_EXCEPTIONS = {
     "a random generator of its own": SERVES,
     "a clock": SERVES | WAITS_FOR_PROCESSES,
     "sleeping": SERVES,
+    # Objects of foreign code, looked up one by one.
+    "a container ordered by address": {
+        "sim/fermata/sim/posix/foreign_threads.hpp",
+        "sim/fermata/sim/posix/thread_wait.hpp",
+    },
     "a thread": {"sim/fermata/sim/guard/guarded_functions.cpp"},
     # The one table of FERMATA_* variables; what malloc was asked to fill blocks with.
     # Which driver a program's loop has.

@@ -34,6 +34,7 @@
 namespace fermata::posix {
 
 class Heap;
+class Threads;
 
 /// The longest time to wait; without one, forever.
 using Limit = std::optional<std::chrono::nanoseconds>;
@@ -123,12 +124,20 @@ class Kernel {
   /// sched_yield().
   virtual void yield() = 0;
 
+  // --- threads ---
+
+  /// Who serves threads, mutexes and their like; null: the C library does.
+  [[nodiscard]] virtual Threads* threads() noexcept = 0;
+
   // --- what is not served, and the end of the process ---
 
   /// A foreign library has called, from `caller`, a function that nothing serves. Does not suspend.
   virtual void refuse(const char* function, const void* caller) = 0;
   /// A foreign library has ended the process, `why` says how. Leaves the library by an exception.
   [[noreturn]] virtual void abort(std::string why) = 0;
+  /// std::terminate() has been called; `why` says for which exception, or is empty. Returns if it
+  /// is to end the program.
+  virtual void terminate(std::string why) = 0;
 
   // --- random numbers: none suspends ---
 

@@ -5,15 +5,53 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <exception>
+#include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/foreign_code.hpp"
 #include "fermata/posix/kernel.hpp"
+#include "fermata/posix/served/ends.hpp"
 #include "fermata/posix/served/real.hpp"
 
 using fermata::posix::Function;
 using fermata::posix::is_foreign_code;
 using fermata::posix::real;
 using fermata::posix::serving;
+
+namespace {
+
+std::terminate_handler former_handler = nullptr;
+
+std::string current_exception_text() {
+  try {
+    if (std::current_exception() == nullptr) return {};
+    throw;
+  } catch (const std::exception& error) {
+    return fmt::format(" for an exception: {}", error.what());
+  } catch (...) {
+    return " for an exception";
+  }
+}
+
+// Also when what unwinds a coroutine finds a destructor that cannot be left, such as that of a
+// std::thread that nobody has joined.
+void on_terminate() {
+  if (serving != nullptr) serving->terminate(current_exception_text());
+  if (former_handler != nullptr) former_handler();
+  std::abort();
+}
+
+}  // namespace
+
+namespace fermata::posix {
+
+void watch_terminate() noexcept {
+  FERMATA_ASSERT(former_handler == nullptr);
+  former_handler = std::set_terminate(&on_terminate);
+}
+
+}  // namespace fermata::posix
 
 extern "C" {
 

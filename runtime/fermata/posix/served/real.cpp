@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "fermata/posix/kernel.hpp"
+#include "fermata/posix/served/ends.hpp"
 #include "fermata/posix/served/system_table.hpp"
 
 extern "C" {
@@ -63,23 +64,35 @@ void require_own(const Row& row) noexcept {
       row.name);
 }
 
-/// Where the instructions of the C++ library are.
+/// Where the instructions of a library are.
 struct Range {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
-};
-constinit Range cpp_library;
 
-int note_cpp_library(dl_phdr_info* library, std::size_t, void*) {
+  [[nodiscard]] bool holds(std::uintptr_t address) const noexcept {
+    return address >= begin && address < end;
+  }
+};
+
+// Libraries of the compiler, which keep their own state.
+constinit Range cpp_library;
+constinit Range unwinder;
+
+Range* range_of(std::string_view library) noexcept {
+  if (library.starts_with("libstdc++.") || library.starts_with("libc++.")) return &cpp_library;
+  return library.starts_with("libgcc_s.") ? &unwinder : nullptr;
+}
+
+int note_library(dl_phdr_info* library, std::size_t, void*) {
   const std::string_view path(library->dlpi_name);
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  if (!name.starts_with("libstdc++.") && !name.starts_with("libc++.")) return 0;
+  Range* const range = range_of(path.substr(path.rfind('/') + 1));
+  if (range == nullptr) return 0;
   for (const auto& header : std::span(library->dlpi_phdr, library->dlpi_phnum)) {
     if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
-    cpp_library.begin = library->dlpi_addr + header.p_vaddr;
-    cpp_library.end = cpp_library.begin + header.p_memsz;
+    range->begin = library->dlpi_addr + header.p_vaddr;
+    range->end = range->begin + header.p_memsz;
   }
-  return 1;
+  return 0;
 }
 
 // Before the program's own constructors, and before anything runs on the stack of a coroutine.
@@ -88,8 +101,9 @@ int note_cpp_library(dl_phdr_info* library, std::size_t, void*) {
     static_cast<void>(find_real(static_cast<Function>(i)));
     require_own(kRows[i]);
   }
-  ::dl_iterate_phdr(&note_cpp_library, nullptr);
+  ::dl_iterate_phdr(&note_library, nullptr);
   fill_system_table();
+  watch_terminate();
   detail::set_linked();
 }
 
@@ -102,8 +116,7 @@ constinit std::array<std::atomic<void*>, kRows.size()> real_functions = {};
 Kernel* serving_from(const void* from) noexcept {
   caller = from;
   const auto at = reinterpret_cast<std::uintptr_t>(from);
-  const bool is_own = at >= cpp_library.begin && at < cpp_library.end;
-  return is_own ? nullptr : serving;
+  return cpp_library.holds(at) || unwinder.holds(at) ? nullptr : serving;
 }
 
 void* look_up(Function function) noexcept {

@@ -31,6 +31,13 @@ void fill_system_table() noexcept {
   calls.ppoll = FERMATA_REAL(ppoll);
   calls.pread = FERMATA_REAL(pread);
   calls.pselect = FERMATA_REAL(pselect);
+  calls.pthread_cond_clockwait = FERMATA_REAL(pthread_cond_clockwait);
+  calls.pthread_cond_signal = FERMATA_REAL(pthread_cond_signal);
+  calls.pthread_cond_wait = FERMATA_REAL(pthread_cond_wait);
+  calls.pthread_mutex_lock = FERMATA_REAL(pthread_mutex_lock);
+  calls.pthread_mutex_trylock = FERMATA_REAL(pthread_mutex_trylock);
+  calls.pthread_mutex_unlock = FERMATA_REAL(pthread_mutex_unlock);
+  calls.pthread_self = FERMATA_REAL(pthread_self);
   calls.read = FERMATA_REAL(read);
   calls.recv = FERMATA_REAL(recv);
   calls.send = FERMATA_REAL(send);
@@ -39,6 +46,7 @@ void fill_system_table() noexcept {
   calls.shutdown = FERMATA_REAL(shutdown);
   calls.socket = FERMATA_REAL(socket);
   calls.socketpair = FERMATA_REAL(socketpair);
+  calls.syscall = FERMATA_REAL(syscall);
   calls.timerfd_create = FERMATA_REAL(timerfd_create);
   calls.timerfd_settime = FERMATA_REAL(timerfd_settime);
   calls.write = FERMATA_REAL(write);

@@ -21,17 +21,20 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <span>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/posix/foreign_code.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/real_function.hpp"
+#include "fermata/posix/threads.hpp"
 #include "fermata/sim/guard/guard.hpp"
 #include "fermata/sim/guard/thrown_errors.hpp"
 
 using fermata::posix::Kernel;
 using fermata::posix::serving;
+using fermata::posix::Threads;
 using fermata::sim::detail::is_guarded;
 using fermata::sim::detail::report_guarded;
 
@@ -100,6 +103,21 @@ std::uint32_t served_number() noexcept {
   serving->fill_randomly(std::as_writable_bytes(std::span(&number, 1)));
   return number;
 }
+
+/// Who serves threads; null: nobody.
+Threads* threads_serving() noexcept { return serving == nullptr ? nullptr : serving->threads(); }
+
+/// What a thread of C11 runs.
+struct StartOfC {
+  thrd_start_t start;
+  void* argument;
+
+  static void* run(void* self) {
+    FERMATA_ASSERT(self != nullptr);
+    const StartOfC begun = *std::unique_ptr<StartOfC>(static_cast<StartOfC*>(self));
+    return reinterpret_cast<void*>(static_cast<std::intptr_t>(begun.start(begun.argument)));
+  }
+};
 
 /// Whether `name`, called now, is to have its effect.
 bool may(const char* name) { return !is_guarded() || report_guarded(name); }
@@ -267,7 +285,7 @@ int usleep(useconds_t span) {
   return may("usleep") ? real_usleep.get()(span) : 0;
 }
 
-// --- threads and processes: refused ---
+// --- threads, and processes, which are refused ---
 
 pid_t fork() noexcept {
   if (may("fork")) return real_fork.get()();
@@ -277,6 +295,10 @@ pid_t fork() noexcept {
 
 int pthread_create(pthread_t* __restrict thread, const pthread_attr_t* __restrict attributes,
                    void* (*start)(void*), void* __restrict argument) {
+  fermata::posix::caller = __builtin_return_address(0);
+  if (Threads* const threads = threads_serving()) {
+    return threads->create(*thread, attributes, start, argument);
+  }
   if (!may("pthread_create")) return EAGAIN;
   const auto create = __interceptor_pthread_create != nullptr ? &__interceptor_pthread_create
                                                               : real_pthread_create.get();
@@ -284,6 +306,13 @@ int pthread_create(pthread_t* __restrict thread, const pthread_attr_t* __restric
 }
 
 int thrd_create(thrd_t* thread, thrd_start_t start, void* argument) {
+  fermata::posix::caller = __builtin_return_address(0);
+  if (Threads* const threads = threads_serving()) {
+    auto begun = std::make_unique<StartOfC>(StartOfC{start, argument});
+    if (threads->create(*thread, nullptr, &StartOfC::run, begun.get()) != 0) return thrd_error;
+    static_cast<void>(begun.release());
+    return thrd_success;
+  }
   return may("thrd_create") ? real_thrd_create.get()(thread, start, argument) : thrd_error;
 }
 

@@ -50,7 +50,7 @@ int refuse_socket(int domain, int type, int protocol) noexcept {
 }  // namespace
 
 SimKernel::SimKernel(Machine& machine, Network& network, DescriptorTable& table)
-    : machine_(machine), network_(network), table_(table) {
+    : machine_(machine), network_(network), table_(table), threads_(*this, machine) {
   seed_random(1);
 }
 
@@ -66,9 +66,12 @@ void SimKernel::begin_life() {
   calls_after_end_ = 0;
   calls_in_vain_ = 0;
   seed_random(1);
+  threads_.begin_life();
   image_.forget();
   heap_.clear();
 }
+
+void SimKernel::end_life() { threads_.end_life(); }
 
 // --- descriptors ---
 

@@ -22,7 +22,10 @@
 
 #include "fermata/posix/heap.hpp"
 #include "fermata/posix/kernel.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/descriptor_table.hpp"
+#include "fermata/sim/posix/foreign_place.hpp"
+#include "fermata/sim/posix/foreign_threads.hpp"
 #include "fermata/sim/posix/library_images.hpp"
 #include "fermata/sim/posix/ready_wait.hpp"
 #include "fermata/sim/posix/unix_datagram_socket.hpp"
@@ -42,6 +45,10 @@ class SimKernel final : public posix::Kernel {
   /// A process begins: with the variables of libraries as they were loaded, and without memory of
   /// theirs. That of the process before it can be read until then.
   void begin_life();
+  /// Its main coroutine is about to end.
+  void main_ends() { threads_.main_ends(); }
+  /// It has ended, by itself or by force.
+  void end_life();
   /// Memory of its foreign libraries; null when there is none of its own.
   [[nodiscard]] posix::Heap* heap() noexcept { return heap_.is_available() ? &heap_ : nullptr; }
   /// Its variables in foreign libraries.
@@ -91,24 +98,36 @@ class SimKernel final : public posix::Kernel {
   int sleep(clockid_t clock, int flags, const timespec& time, timespec* left) override;
   void yield() override;
 
+  [[nodiscard]] posix::Threads* threads() noexcept override;
+
   void refuse(const char* function, const void* caller) override;
   [[noreturn]] void abort(std::string why) override;
+  void terminate(std::string why) override;
 
   void fill_randomly(std::span<std::byte> target) override;
   std::int32_t next_random() override;
   void seed_random(unsigned seed) override;
 
  private:
+  friend class ForeignThreads;
+
   /// A call begins. 0, or the error that it ends with: the run is over.
   [[nodiscard]] int enter(const char* call);
   /// Leaves foreign code that has made many calls since its end, by an exception. Only for calls
   /// that may throw.
   void leave_if_endless();
   [[noreturn]] void leave();
+  /// Ends the current coroutine where it is: nothing on its stack is unwound. REQUIRES: it could
+  /// suspend here.
+  [[noreturn]] void drop_coroutine();
   /// The call has found nothing to do, or has asked for the time.
   void idle();
-  /// A place in foreign code, for people: the library, and the function if its name is known.
-  [[nodiscard]] static SourcePlace place_of(const void* caller) noexcept;
+  /// Whether somebody is going to read where things have happened.
+  [[nodiscard]] bool is_read() const noexcept { return machine_.run_log() != nullptr; }
+  /// Where others may run before or after a call, for people.
+  [[nodiscard]] SourcePlace place_of_switch(const char* call) const;
+  /// Where the call was made, for people.
+  [[nodiscard]] SourcePlace place() const;
   /// What a wait inside of a call comes to: 0, -ETIMEDOUT, -EINTR or -ECANCELED. `wait` is given
   /// the place of the call.
   template <class Wait>
@@ -155,6 +174,7 @@ class SimKernel final : public posix::Kernel {
   Network& network_;
   DescriptorTable& table_;
   UnixDatagramSockets unix_datagrams_;
+  ForeignThreads threads_;
   posix::Heap heap_;
   LibraryImage image_;
   unsigned idle_calls_ = 0;            // Since something was waited for.

@@ -9,6 +9,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/suspend.hpp"
+#include "fermata/sim/posix/kept_caller.hpp"
 #include "fermata/sim/posix/kernel.hpp"
 #include "fermata/sim/posix/socket.hpp"
 
@@ -19,11 +20,13 @@ namespace fermata::sim::detail {
 template <class Wait>
 int SimKernel::suspended(const char* call, const Wait& wait) {
   idle_calls_ = 0;
+  const KeptCaller kept;
+  const SourcePlace place = this->place();
   CoroutineBase* const current = current_runtime().current();
   if (current == nullptr) return refuse_wait(call);
   const bool was_cancelled = current->is_cancellation_requested();
   try {
-    wait(place_of(posix::caller));
+    wait(place);
     return 0;
   } catch (const Timeout&) {
     return -ETIMEDOUT;
@@ -33,6 +36,7 @@ int SimKernel::suspended(const char* call, const Wait& wait) {
   } catch (const UsageError&) {  // On the stack of a coroutine that something else runs on.
     return refuse_wait(call);
   } catch (...) {
+    current->runtime().scheduler().keep_unwinding();
     return -ECANCELED;
   }
 }

@@ -177,7 +177,10 @@ int SimKernel::name_of(const sockaddr* address, socklen_t size, int flags, std::
   return EAI_SYSTEM;
 }
 
-std::string SimKernel::host_name() { return machine_.name(); }
+std::string SimKernel::host_name() {
+  threads_.switch_point("gethostname");
+  return machine_.name();
+}
 
 std::vector<posix::Interface> SimKernel::interfaces() {
   constexpr unsigned kNet = IFF_BROADCAST | IFF_MULTICAST;

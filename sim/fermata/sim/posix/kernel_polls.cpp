@@ -8,7 +8,6 @@
 #include <sys/timerfd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <string_view>
 
 #include "fermata/base/assert.hpp"
@@ -38,10 +37,13 @@ int SimKernel::enter(const char* call) {
     machine_.fail(fmt::format("{}() is not served in a thread of a simulated program", call));
     return -ENOSYS;
   }
+  threads_.switch_point(call);
   return 0;
 }
 
 void SimKernel::leave_if_endless() {
+  threads_.end_if_alone();
+  if (threads_.is_ending()) threads_.leave();
   CoroutineBase* const current = current_runtime().current();
   if (current == nullptr) return;
   const bool ends = machine_.over() || machine_.is_down() || current->is_cancellation_requested();
@@ -57,6 +59,36 @@ void SimKernel::leave_if_endless() {
 void SimKernel::leave() {
   ReadyWait never(current_runtime(), machine_, "abort", {});
   for (;;) fermata::wait(never);
+}
+
+// Those of its frames that would not let an exception pass are not asked.
+void SimKernel::drop_coroutine() {
+  FERMATA_ASSERT(current_runtime().scheduler().can_drop());
+  current_runtime().scheduler().drop_current();
+}
+
+void SimKernel::terminate(std::string why) {
+  if (!current_runtime().scheduler().can_drop()) return;
+  if (!machine_.over() && !machine_.is_down()) {
+    machine_.fail(fmt::format("the program calls std::terminate(){}", why));
+  }
+  drop_coroutine();
+}
+
+SourcePlace SimKernel::place_of_switch(const char* call) const {
+  if (!is_read()) return {call, "", 0};
+  SourcePlace place = line_of(posix::caller);
+  place.function = call;
+  return place;
+}
+
+SourcePlace SimKernel::place() const {
+  return is_read() ? line_of(posix::caller) : place_of(posix::caller);
+}
+
+// Those of a virtual thread are real: nobody sees it half done.
+posix::Threads* SimKernel::threads() noexcept {
+  return &machine_.host() == &machine_ ? &threads_ : nullptr;
 }
 
 void SimKernel::refuse(const char* function, const void* caller) {
@@ -94,15 +126,6 @@ int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix:
     ReadyWait event(current_runtime(), machine_, call, std::move(items));
     fermata::wait(event, {.timeout = limit}, place);
   });
-}
-
-// The texts are those of the loader, which last as long as the library does.
-SourcePlace SimKernel::place_of(const void* caller) noexcept {
-  Dl_info found = {};
-  if (::dladdr(caller, &found) == 0 || found.dli_fname == nullptr) return {"foreign code", "?", 0};
-  const char* const slash = std::strrchr(found.dli_fname, '/');
-  return {slash != nullptr ? slash + 1 : found.dli_fname,
-          found.dli_sname != nullptr ? found.dli_sname : "?", 0};
 }
 
 std::shared_ptr<Description> SimKernel::share(int descriptor, int& code) {

@@ -423,6 +423,7 @@ void NodeState::run_program() {
                                .steps = this});
   runtime_->scheduler().reset();
   run_main();
+  if (!is_thread()) reactor_->kernel().end_life();
   if (!down_) {
     main_ = nullptr;
     note_course(false);
@@ -455,7 +456,10 @@ void NodeState::run_main() noexcept {
 void NodeState::run_body(const std::function<void()>& body) {
   struct End {
     NodeState& node;
-    ~End() { node.stage_.drop_actions_of(node); }
+    ~End() {
+      node.reactor_->kernel().main_ends();
+      node.stage_.drop_actions_of(node);
+    }
   } const end{*this};
   body();
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// syscall(): the calls that libraries make by number, since the C library has no function for them
+// or had none: futexes above all, which the C++ library waits by.
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <span>
+
+#include "fermata/base/assert.hpp"
+#include "fermata/posix/served/threads_serving.hpp"
+#include "fermata/posix/threads.hpp"
+
+using fermata::posix::answer;
+using fermata::posix::Deadline;
+using fermata::posix::is_time;
+using fermata::posix::Kernel;
+using fermata::posix::serving;
+using fermata::posix::Threads;
+using fermata::posix::threads_for;
+using fermata::posix::Until;
+
+namespace {
+
+using Arguments = std::array<long, 6>;
+
+/// After so long, by the monotonic clock.
+Deadline deadline_in(Kernel& kernel, const timespec& span) {
+  constexpr long kBillion = 1'000'000'000;
+  timespec end = {};
+  static_cast<void>(kernel.clock_gettime(CLOCK_MONOTONIC, end));
+  FERMATA_ASSERT(is_time(span));
+  const long nanoseconds = end.tv_nsec + span.tv_nsec;
+  end.tv_sec += span.tv_sec + nanoseconds / kBillion;
+  end.tv_nsec = nanoseconds % kBillion;
+  return {CLOCK_MONOTONIC, end};
+}
+
+/// The result is as the system's, a negative errno for an error.
+long serve_futex(Kernel& kernel, Threads& threads, const Arguments& given) {
+  const auto* const word = reinterpret_cast<const std::uint32_t*>(given[0]);
+  const auto value = static_cast<std::uint32_t>(given[2]);
+  const auto* const time = reinterpret_cast<const timespec*>(given[3]);
+  const auto bits = static_cast<std::uint32_t>(given[5]);
+  const clockid_t clock = (given[1] & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+  switch (given[1] & FUTEX_CMD_MASK) {
+    case FUTEX_WAIT:
+      if (time == nullptr) return -threads.wait(word, value, ~0u, {});
+      if (!is_time(*time) || time->tv_sec < 0) return -EINVAL;
+      return -threads.wait(word, value, ~0u, deadline_in(kernel, *time));
+    case FUTEX_WAIT_BITSET:
+      if (bits == 0 || (time != nullptr && !is_time(*time))) return -EINVAL;
+      return -threads.wait(word, value, bits, time == nullptr ? Until() : Deadline{clock, *time});
+    case FUTEX_WAKE:
+      return threads.wake(word, static_cast<int>(value), ~0u);
+    case FUTEX_WAKE_BITSET:
+      return bits == 0 ? -EINVAL : threads.wake(word, static_cast<int>(value), bits);
+    default:
+      return -ENOSYS;
+  }
+}
+
+/// Answers as the function does that makes the same call; what has none that is served is refused.
+long serve(Kernel& kernel, long number, const Arguments& given, const void* from) {
+  Threads* const threads = threads_for(from);
+  switch (number) {
+    case SYS_futex:
+      if (threads != nullptr) return serve_futex(kernel, *threads, given);
+      break;
+    case SYS_gettid:
+      if (threads != nullptr) return static_cast<long>(threads->self());
+      break;
+    case SYS_getrandom:
+      kernel.fill_randomly(
+          {reinterpret_cast<std::byte*>(given[0]), static_cast<std::size_t>(given[1])});
+      return given[1];
+    case SYS_clock_gettime:
+      return kernel.clock_gettime(static_cast<clockid_t>(given[0]),
+                                  *reinterpret_cast<timespec*>(given[1]));
+    case SYS_sched_yield:
+      kernel.yield();
+      return 0;
+    default:
+      break;
+  }
+  std::array<char, 32> name;
+  std::snprintf(name.data(), name.size(), "syscall number %ld", number);
+  kernel.refuse(name.data(), from);
+  return -ENOSYS;
+}
+
+}  // namespace
+
+extern "C" long syscall(long number, ...) noexcept {
+  va_list list;
+  va_start(list, number);
+  Arguments given;
+  for (long& each : given) each = va_arg(list, long);
+  va_end(list);
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) {
+    return FERMATA_REAL(syscall)(number, given[0], given[1], given[2], given[3], given[4],
+                                 given[5]);
+  }
+  return answer(serve(*kernel, number, given, __builtin_return_address(0)));
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The life of threads, and how calls begin and wait.
+
+#include "fermata/sim/posix/foreign_threads.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+
+#include "fermata/base/assert.hpp"
+#include "fermata/base/error.hpp"
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/posix/foreign_code.hpp"
+#include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/posix/clock.hpp"
+#include "fermata/sim/posix/kept_caller.hpp"
+#include "fermata/sim/posix/kernel.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+constexpr std::size_t kMostThreads = 10'000;
+constexpr std::uint64_t kMostCallsInVain = 1'000;
+/// The most calls that follow each other without a switch.
+constexpr unsigned kTimeSlice = 1'000;
+
+/// pthread_exit().
+struct ThreadExit {
+  void* result;
+};
+
+/// Counts the lives of all processes of this real one.
+constinit std::uint32_t lives = 0;
+
+}  // namespace
+
+/// What the coroutine of a thread runs. Goes when that one ends, also if it has never begun.
+class ForeignThreads::Body {
+ public:
+  Body(ForeignThreads& threads, void* (*start)(void*), void* argument) noexcept
+      : threads_(&threads), start_(start), argument_(argument) {}
+  Body(Body&& other) noexcept
+      : threads_(std::exchange(other.threads_, nullptr)),
+        start_(other.start_),
+        argument_(other.argument_) {}
+  Body& operator=(Body&&) = delete;
+  ~Body() {
+    if (threads_ != nullptr) threads_->ended(threads_->me());
+  }
+
+  void operator()() { threads_->run(start_, argument_); }
+
+ private:
+  ForeignThreads* threads_;
+  void* (*start_)(void*);
+  void* argument_;
+};
+
+void ForeignThreads::begin_life() {
+  FERMATA_ASSERT(running_ == 0);
+  life_ = ++lives;
+  threads_.clear();
+  keys_.clear();
+  next_key_ = kFirstKey;
+  slot_.reset();
+  lines_.forget_names();
+  taken_at_.clear();
+  made_ = 0;
+  has_threads_ = false;
+  is_registered_ = false;
+  calls_in_vain_ = 0;
+  unswitched_ = 0;
+}
+
+void ForeignThreads::end_life() {
+  FERMATA_ASSERT(running_ == 0);
+  std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& [number, thread] : threads_) {
+    const bool is_leak = !thread.is_detached && !posix::is_foreign_code(thread.made_by);
+    if (is_leak) first = std::min(first, number);
+  }
+  const auto leaked = threads_.find(first);
+  if (leaked != threads_.end() && !over()) {
+    machine_.fail(fmt::format("thread '{}' was never joined or detached", leaked->second.name));
+  }
+  threads_.clear();
+}
+
+// --- how calls begin ---
+
+bool ForeignThreads::over() const noexcept { return machine_.over() || machine_.is_down(); }
+
+std::uint64_t ForeignThreads::me() const noexcept {
+  constexpr std::uint64_t kNobody = std::numeric_limits<std::int32_t>::max();
+  const CoroutineBase* const current = current_runtime().current();
+  return current == nullptr ? kNobody : current->id();
+}
+
+const ForeignThreads::Thread* ForeignThreads::current() const noexcept {
+  if (threads_.empty()) return nullptr;
+  const auto found = threads_.find(me());
+  return found == threads_.end() ? nullptr : &found->second;
+}
+
+bool ForeignThreads::is_ending() const noexcept {
+  const Thread* const thread = current();
+  return thread != nullptr && (thread->ends || over());
+}
+
+void ForeignThreads::leave() {
+  FERMATA_ASSERT(is_ending());
+  if (over()) kernel_.leave();
+  throw ThreadExit{nullptr};
+}
+
+// In a callback on the stack of a coroutine nobody else can run.
+void ForeignThreads::switch_point(const char* call) noexcept {
+  if (!has_threads_ || over()) return;
+  Runtime& runtime = current_runtime();
+  CoroutineBase* const self = runtime.current();
+  if (self == nullptr) return;
+  end_if_alone();
+  if (runtime.scheduler().ready().empty()) return;
+  const KeptCaller kept;
+  try {
+    const SourcePlace place = kernel_.place_of_switch(call);
+    if (++unswitched_ < kTimeSlice) {
+      runtime.scheduler().offer(place);
+    } else {
+      unswitched_ = 0;
+      suspend(place);
+    }
+  } catch (const Cancellation&) {
+    if (current() == nullptr) {
+      self->cancel(std::current_exception());
+    } else {
+      static_cast<void>(shut_down());
+    }
+  } catch (...) {
+    runtime.scheduler().keep_unwinding();
+  }
+}
+
+bool ForeignThreads::is_in_vain() {
+  if (!over() && !is_ending()) {
+    calls_in_vain_ = 0;
+    return false;
+  }
+  const bool is_endless = ++calls_in_vain_ > kMostCallsInVain;
+  if (is_endless && current_runtime().scheduler().can_drop()) kernel_.drop_coroutine();
+  return true;
+}
+
+bool ForeignThreads::begins_in_vain(const char* call) {
+  if (is_in_vain()) return true;
+  switch_point(call);
+  return false;
+}
+
+// --- how they wait ---
+
+ForeignThreads::Ended ForeignThreads::park(ThreadWaitFacts facts, const posix::Until& until) {
+  if (current_runtime().current() == nullptr) {
+    static_cast<void>(kernel_.refuse_wait(facts.call));
+    return Ended::Over;
+  }
+  const char* const call = facts.call;
+  ThreadWait wait(current_runtime(), lines_, std::move(facts));
+  return park(wait, call, until, Interruption::Deferred);
+}
+
+// A thread knows no cancellation but its end; whoever else is cancelled is told by Fermata.
+ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
+                                           const posix::Until& until, Interruption interruption) {
+  if (over() || is_ending()) return Ended::Over;  // Since the call began.
+  const KeptCaller kept;
+  CoroutineBase& self = *current_runtime().current();
+  const bool is_thread = current() != nullptr;
+  kernel_.idle_calls_ = 0;
+  const SourcePlace place = kernel_.place();
+  const auto wait_for_it = [&] {
+    WaitOptions options;
+    if (until) {
+      const Duration left = duration_of(until->time) - clock_shown(machine_, until->clock);
+      options.timeout = std::max(left, Duration::zero());
+    }
+    fermata::wait(wait, options, place);
+  };
+  bool is_cancelled = false;
+  try {
+    if (is_thread || interruption == Interruption::Wakes) {
+      wait_for_it();
+    } else {
+      protect(wait_for_it);
+    }
+  } catch (const Timeout&) {
+  } catch (const Cancellation&) {
+    is_cancelled = true;
+    if (!is_thread) self.cancel(std::current_exception());
+  } catch (const UsageError&) {  // On the stack of a coroutine that something else runs on.
+    static_cast<void>(kernel_.refuse_wait(call));
+    return Ended::Over;
+  } catch (...) {
+    self.runtime().scheduler().keep_unwinding();
+    return Ended::Over;
+  }
+  if (wait.is_woken()) return Ended::Woken;
+  if (over()) return Ended::Over;
+  if (!is_cancelled) return Ended::TimedOut;
+  if (is_thread) return shut_down() ? Ended::Over : Ended::Cancelled;
+  return interruption == Interruption::Wakes ? Ended::Cancelled : Ended::Over;
+}
+
+// A shutdown of the process. A thread may go on until the second time, or until it is alone.
+bool ForeignThreads::shut_down() {
+  FERMATA_ASSERT(current() != nullptr);
+  Thread& self = threads_.find(me())->second;
+  if (std::exchange(self.is_told, true)) self.ends = true;
+  end_if_alone();
+  return self.ends;
+}
+
+bool ForeignThreads::wake_one(const void* object, const char* kind) {
+  const WaitLines::Line* const line = lines_.find(object);
+  if (line == nullptr) return false;
+  std::size_t chosen = 0;
+  if (line->size() > 1) {
+    const auto tell = [&](const Decision& decision) {
+      const auto name = [&](std::size_t at) { return name_of((*line)[at]->coroutine()); };
+      return fmt::format("'{}' is woken at {}, before '{}'", name(decision.value),
+                         title_of(object, kind), name(0));
+    };
+    chosen = machine_.decisions().draw(backend::RandomStream::Schedule,
+                                       key_of(machine_.key(), "wake one"), line->size(), tell);
+  }
+  lines_.wake(*(*line)[chosen]);
+  return true;
+}
+
+void ForeignThreads::wake_all(const void* object) {
+  while (const WaitLines::Line* const line = lines_.find(object)) lines_.wake(*line->front());
+}
+
+std::string ForeignThreads::title_of(const void* object, const char* kind) {
+  return fmt::format("{} '{}'", kind, lines_.name_of(object, kind));
+}
+
+// --- threads ---
+
+int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
+                           void* (*start)(void*), void* argument) {
+  if (is_in_vain()) return EAGAIN;
+  if (running_ >= kMostThreads) return EAGAIN;
+  int detached = PTHREAD_CREATE_JOINABLE;
+  if (attributes != nullptr) ::pthread_attr_getdetachstate(attributes, &detached);
+  Runtime& runtime = current_runtime();
+  const std::string name = fmt::format("thread {}", ++made_);
+  SpawnOptions options;
+  options.name = Name(name);
+  options.place = kernel_.place();
+  options.scope = &runtime.root_scope();
+  const auto coroutine = spawn_in(runtime, std::move(options), Body(*this, start, argument));
+  thread = coroutine->id();
+  threads_.emplace(thread, Thread{.coroutine = Ref<CoroutineBase>::share(*coroutine),
+                                  .name = name,
+                                  .made_by = posix::caller,
+                                  .is_detached = detached == PTHREAD_CREATE_DETACHED});
+  ++running_;
+  has_threads_ = true;
+  if (!std::exchange(is_registered_, true)) runtime.scheduler().add_soft_resolver(*this);
+  switch_point("pthread_create");
+  return 0;
+}
+
+void ForeignThreads::run(void* (*start)(void*), void* argument) {
+  void* result = nullptr;
+  try {
+    result = start(argument);
+  } catch (const ThreadExit& exit) {
+    result = exit.result;
+  }
+  if (!is_ending()) destroy_values();
+  const auto self = threads_.find(me());
+  FERMATA_ASSERT(self != threads_.end());
+  self->second.result = result;
+}
+
+void ForeignThreads::ended(std::uint64_t number) {
+  FERMATA_ASSERT(running_ > 0);
+  --running_;
+  const auto self = threads_.find(number);
+  FERMATA_ASSERT(self != threads_.end());
+  self->second.has_ended = true;
+  const void* const line = &self->second;
+  if (self->second.is_detached) threads_.erase(self);
+  if (!over()) wake_all(line);
+}
+
+void ForeignThreads::test_cancel() { kernel_.leave_if_endless(); }
+
+void ForeignThreads::exit(void* result) { throw ThreadExit{result}; }
+
+int ForeignThreads::join(pthread_t thread, void** result, const posix::Until& until) {
+  kernel_.leave_if_endless();
+  if (begins_in_vain("pthread_join")) return ESRCH;
+  if (thread == me()) return EDEADLK;
+  const auto found = threads_.find(thread);
+  if (found == threads_.end()) return ESRCH;
+  Thread& joined = found->second;
+  if (joined.is_detached || joined.is_joined) return EINVAL;
+  joined.is_joined = true;
+  while (!joined.has_ended) {
+    const Ended ended = park({.call = "pthread_join",
+                              .kind = "end of thread",
+                              .object = &joined,
+                              .name = joined.name,
+                              .holder = thread},
+                             until);
+    if (ended == Ended::Woken || ended == Ended::Cancelled) continue;
+    joined.is_joined = false;
+    if (ended == Ended::TimedOut) return ETIMEDOUT;
+    kernel_.leave_if_endless();
+    return 0;
+  }
+  joined.is_joined = false;
+  return take_result(thread, result);
+}
+
+int ForeignThreads::try_join(pthread_t thread, void** result) {
+  if (begins_in_vain("pthread_tryjoin_np")) return ESRCH;
+  const auto found = threads_.find(thread);
+  if (found == threads_.end()) return ESRCH;
+  if (found->second.is_detached || found->second.is_joined) return EINVAL;
+  return found->second.has_ended ? take_result(thread, result) : EBUSY;
+}
+
+int ForeignThreads::take_result(pthread_t thread, void** result) {
+  const auto found = threads_.find(thread);
+  FERMATA_ASSERT(found != threads_.end());
+  if (result != nullptr) *result = found->second.result;
+  threads_.erase(found);
+  return 0;
+}
+
+int ForeignThreads::detach(pthread_t thread) {
+  if (is_in_vain()) return ESRCH;
+  const auto found = threads_.find(thread);
+  if (found == threads_.end()) return ESRCH;
+  if (found->second.is_detached) return EINVAL;
+  found->second.is_detached = true;
+  if (found->second.has_ended) threads_.erase(found);
+  return 0;
+}
+
+bool ForeignThreads::knows(pthread_t thread) {
+  return thread == me() || threads_.find(thread) != threads_.end() || is_alive(thread);
+}
+
+bool ForeignThreads::is_alive(std::uint64_t number) const {
+  const auto& all = current_runtime().registry();
+  for (const CoroutineBase* each = all.first(); each != nullptr;
+       each = CoroutineBase::Registry::after(*each)) {
+    if (each->id() == number) return true;
+  }
+  return false;
+}
+
+void ForeignThreads::set_name(pthread_t thread, const char* name) {
+  const auto found = threads_.find(thread);
+  if (found != threads_.end()) found->second.name = name;
+}
+
+std::string ForeignThreads::name_of(pthread_t thread) {
+  const auto found = threads_.find(thread);
+  if (found != threads_.end()) return found->second.name;
+  const auto& all = current_runtime().registry();
+  for (const CoroutineBase* each = all.first(); each != nullptr;
+       each = CoroutineBase::Registry::after(*each)) {
+    if (each->id() == thread) return each->label();
+  }
+  return "nobody";
+}
+
+// --- the end ---
+
+void ForeignThreads::end_if_alone(std::size_t others) {
+  if (running_ == 0 || current_runtime().registry().size() > running_ + others) return;
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, thread] : threads_) {
+    if (!thread.has_ended && !thread.ends) numbers.push_back(number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  for (const std::uint64_t number : numbers) {
+    Thread& thread = threads_.find(number)->second;
+    thread.ends = true;
+    if (number != me()) thread.coroutine->cancel();
+  }
+}
+
+void ForeignThreads::resolve() {
+  is_registered_ = running_ > 0;
+  if (!is_registered_) return;
+  current_runtime().scheduler().add_soft_resolver(*this);
+  end_if_alone();
+}
+
+}  // namespace fermata::sim::detail
