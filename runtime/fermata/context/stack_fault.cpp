@@ -109,10 +109,10 @@ struct StackFaultHandler {
     ::sigemptyset(&ours.sa_mask);
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       struct sigaction present = {};
-      ::sigaction(kSignals[i], nullptr, &present);
+      os::kernel.sigaction(kSignals[i], nullptr, &present);
       if (covers[i] != nullptr && present.sa_sigaction == covers[i]) continue;
       formers[i] = present;
-      ::sigaction(kSignals[i], &ours, nullptr);
+      os::kernel.sigaction(kSignals[i], &ours, nullptr);
     }
   }
 
@@ -123,10 +123,10 @@ struct StackFaultHandler {
     if (--holders > 0) return;
     for (std::size_t i = 0; i < kSignals.size(); ++i) {
       struct sigaction present = {};
-      ::sigaction(kSignals[i], nullptr, &present);
+      os::kernel.sigaction(kSignals[i], nullptr, &present);
       const bool ours = present.sa_sigaction == &on_fault;
       covers[i] = ours || present.sa_handler == SIG_IGN ? nullptr : present.sa_sigaction;
-      if (ours) ::sigaction(kSignals[i], &formers[i], nullptr);
+      if (ours) os::kernel.sigaction(kSignals[i], &formers[i], nullptr);
     }
   }
 
@@ -166,13 +166,13 @@ struct StackFaultHandler {
       // A fault comes again when the instruction does; a signal that was sent must be sent again.
       const bool sent = info->si_code <= 0;
       if (sent && former.sa_handler == SIG_IGN) return;
-      ::signal(signal, SIG_DFL);
-      if (sent) ::raise(signal);
+      os::kernel.signal(signal, SIG_DFL);
+      if (sent) os::kernel.raise(signal);
       return;
     }
     // The system takes a one-shot handler away before it calls it: the next fault is deadly.
-    if ((former.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) ::signal(signal, SIG_DFL);
-    ::pthread_sigmask(SIG_BLOCK, &former.sa_mask, nullptr);  // Until our handler returns.
+    if ((former.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) os::kernel.signal(signal, SIG_DFL);
+    os::kernel.pthread_sigmask(SIG_BLOCK, &former.sa_mask, nullptr);  // Until our handler returns.
     if (has_details) {
       former.sa_sigaction(signal, info, machine);
     } else {
@@ -184,8 +184,8 @@ struct StackFaultHandler {
   /// from a stack overflow, which it cannot have mended: the same instruction faults again.
   static void end_after_overflow(int signal) noexcept {
     struct sigaction present = {};
-    ::sigaction(signal, nullptr, &present);
-    if (present.sa_sigaction == &on_fault) ::signal(signal, SIG_DFL);
+    os::kernel.sigaction(signal, nullptr, &present);
+    if (present.sa_sigaction == &on_fault) os::kernel.signal(signal, SIG_DFL);
   }
 
   static inline os::Mutex mutex;

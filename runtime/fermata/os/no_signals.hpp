@@ -5,6 +5,8 @@
 
 #include <csignal>
 
+#include "fermata/system/system_calls.hpp"
+
 namespace fermata::os {
 
 /// Threads made meanwhile take no signals.
@@ -13,11 +15,11 @@ class NoSignals {
   NoSignals() noexcept {
     sigset_t all;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    os::kernel.pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   NoSignals(const NoSignals&) = delete;
   NoSignals& operator=(const NoSignals&) = delete;
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~NoSignals() { os::kernel.pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
  private:
   sigset_t before_;

@@ -34,6 +34,7 @@
 namespace fermata::posix {
 
 class Heap;
+class Signals;
 class Threads;
 
 /// The longest time to wait; without one, forever.
@@ -119,6 +120,8 @@ class Kernel {
   // --- time ---
 
   virtual int clock_gettime(clockid_t clock, timespec& time) = 0;
+  /// Does not suspend.
+  virtual int clock_settime(clockid_t clock, const timespec& time) = 0;
   /// `left` may be null.
   virtual int sleep(clockid_t clock, int flags, const timespec& time, timespec* left) = 0;
   /// sched_yield().
@@ -128,6 +131,8 @@ class Kernel {
 
   /// Who serves threads, mutexes and their like; null: the C library does.
   [[nodiscard]] virtual Threads* threads() noexcept = 0;
+  /// Who serves signals; null: the system does.
+  [[nodiscard]] virtual Signals* signals() noexcept = 0;
 
   // --- what is not served, and the end of the process ---
 

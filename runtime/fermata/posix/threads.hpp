@@ -19,6 +19,7 @@
 #include <ctime>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace fermata::posix {
 
@@ -45,11 +46,28 @@ class Threads {
   [[noreturn]] virtual void exit(void* result) = 0;
   /// Throws when the thread is to end.
   virtual void test_cancel() = 0;
+  /// The thread ends in its next call that may throw, or in the one in which it waits.
+  virtual int cancel(pthread_t thread) = 0;
+  /// Whether cancel() has an effect on the current thread yet; returns whether it had before.
+  virtual bool let_cancel(bool value) = 0;
+  /// The current thread's handlers for its end, in the C library's form; the last one first.
+  virtual void add_cleanup(__pthread_unwind_buf_t& handler) = 0;
+  virtual void remove_cleanup() = 0;
+  /// The last handler has run; goes on to the one before it, or throws.
+  [[noreturn]] virtual void clean_up_further() = 0;
   virtual pthread_t self() = 0;
   /// Whether there is such a thread, which may have ended.
   virtual bool knows(pthread_t thread) = 0;
   virtual void set_name(pthread_t thread, const char* name) = 0;
   virtual std::string name_of(pthread_t thread) = 0;
+  /// Policy and priority, which are kept and have no effect.
+  struct Scheduling {
+    int policy = 0;  // SCHED_OTHER
+    int priority = 0;
+  };
+  virtual Scheduling& scheduling_of(pthread_t thread) = 0;
+  /// The stack of a thread; null, and no size, when it is not known.
+  virtual std::pair<void*, std::size_t> stack_of(pthread_t thread) = 0;
 
   // --- mutexes ---
 
@@ -78,7 +96,6 @@ class Threads {
   virtual int try_lock_to_read(pthread_rwlock_t& lock) = 0;
   virtual int try_lock_to_write(pthread_rwlock_t& lock) = 0;
   virtual int unlock(pthread_rwlock_t& lock) = 0;
-  virtual int destroy(pthread_rwlock_t& lock) = 0;
 
   // --- spin locks ---
 

@@ -9,6 +9,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/system/mutex.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::detail {
 
@@ -67,9 +68,9 @@ void leave_slot(const SignalMailbox& mailbox) noexcept {
 void ignore_broken_pipes() noexcept {
   const std::lock_guard lock(table_mutex);
   struct sigaction action = {};
-  if (sigaction(SIGPIPE, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
+  if (os::kernel.sigaction(SIGPIPE, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) return;
   action.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &action, nullptr);
+  os::kernel.sigaction(SIGPIPE, &action, nullptr);
 }
 
 SignalMailbox::SignalMailbox(Wake wake, void* context) : wake_(wake), context_(context) {
@@ -95,7 +96,7 @@ void SignalMailbox::watch(int signum) {
     action.sa_handler = handle;
     action.sa_flags = SA_RESTART;
     sigfillset(&action.sa_mask);
-    if (sigaction(signum, &action, &disposition.before) != 0) {
+    if (os::kernel.sigaction(signum, &action, &disposition.before) != 0) {
       watched_[index].store(false);
       throw InputOutputError(fmt::format("handle signal {}", signum), errno);
     }
@@ -112,7 +113,7 @@ void SignalMailbox::unwatch(int signum) noexcept {
   FERMATA_ASSERT(disposition.watchers > 0);
   watched_[index].store(false);
   raised_[index].store(false);
-  if (--disposition.watchers == 0) sigaction(signum, &disposition.before, nullptr);
+  if (--disposition.watchers == 0) os::kernel.sigaction(signum, &disposition.before, nullptr);
 }
 
 void SignalMailbox::raise(int signum) noexcept {

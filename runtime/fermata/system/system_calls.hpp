@@ -26,6 +26,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <ctime>
 #include <utility>
 
@@ -87,6 +88,16 @@ struct SystemCalls {
   ssize_t (*send)(int descriptor, const void* data, size_t size, int flags) = ::send;
   ssize_t (*sendmsg)(int descriptor, const msghdr* message, int flags) = ::sendmsg;
   int (*shutdown)(int descriptor, int how) = ::shutdown;
+
+  // --- signals ---
+
+  int (*sigaction)(int signal, const struct sigaction* action,
+                   struct sigaction* before) = ::sigaction;
+  sighandler_t (*signal)(int signal, sighandler_t handler) = ::signal;
+  int (*pthread_sigmask)(int how, const sigset_t* mask, sigset_t* before) = ::pthread_sigmask;
+  int (*kill)(pid_t process, int signal) = ::kill;
+  int (*raise)(int signal) = ::raise;
+  pid_t (*getpid)() = ::getpid;
 
   // --- locks among threads; see os::Mutex ---
 

@@ -6,7 +6,9 @@
 #include <ctime>
 
 #include "fermata/posix/kernel.hpp"
+#include "fermata/posix/served/limit.hpp"
 #include "fermata/posix/served/real.hpp"
+#include "fermata/posix/signals.hpp"
 
 extern "C" {
 
@@ -18,6 +20,24 @@ int clock_getres(clockid_t clock, timespec* resolution) noexcept {
   const int result = kernel->clock_gettime(clock, now);
   if (result == 0 && resolution != nullptr) *resolution = {.tv_sec = 0, .tv_nsec = 1};
   return fermata::posix::answer(result);
+}
+
+int clock_settime(clockid_t clock, const timespec* time) noexcept {
+  fermata::posix::Kernel* const kernel = fermata::posix::serving;
+  if (kernel == nullptr) return FERMATA_REAL(clock_settime)(clock, time);
+  if (!fermata::posix::is_valid(*time)) return fermata::posix::answer(-EINVAL);
+  return fermata::posix::answer(kernel->clock_settime(clock, *time));
+}
+
+// There is one process whose clocks can be asked.
+int clock_getcpuclockid(pid_t process, clockid_t* clock) noexcept {
+  fermata::posix::Kernel* const kernel = fermata::posix::serving;
+  if (kernel == nullptr || kernel->signals() == nullptr) {
+    return FERMATA_REAL(clock_getcpuclockid)(process, clock);
+  }
+  if (process != 0 && process != kernel->signals()->process_id()) return ESRCH;
+  *clock = CLOCK_PROCESS_CPUTIME_ID;
+  return 0;
 }
 
 }  // extern "C"

@@ -72,12 +72,15 @@
   ROW(dns, getservbyport_r) \
   ROW(dns, if_indextoname) \
   ROW(dns, if_nametoindex) \
+  ROW(time, clock_getcpuclockid) \
   ROW(time, clock_getres) \
+  ROW(time, clock_settime) \
   ROW(thread, call_once) \
   ROW(thread, pthread_cancel) \
   ROW(thread, pthread_clockjoin_np) \
   ROW(thread, pthread_detach) \
   ROW(thread, pthread_exit) \
+  ROW(thread, pthread_getattr_np) \
   ROW(thread, pthread_getcpuclockid) \
   ROW(thread, pthread_getname_np) \
   ROW(thread, pthread_getschedparam) \
@@ -85,7 +88,6 @@
   ROW(thread, pthread_join) \
   ROW(thread, pthread_key_create) \
   ROW(thread, pthread_key_delete) \
-  ROW(thread, pthread_kill) \
   ROW(thread, pthread_once) \
   ROW(thread, pthread_self) \
   ROW(thread, pthread_setname_np) \
@@ -105,6 +107,11 @@
   ROW(thread, tss_delete) \
   ROW(thread, tss_get) \
   ROW(thread, tss_set) \
+  ROW(thread, __pthread_register_cancel) \
+  ROW(thread, __pthread_unregister_cancel) \
+  ROW(thread, __pthread_unwind_next) \
+  ROW(thread, pthread_setcancelstate) \
+  ROW(thread, pthread_setcanceltype) \
   ROW(lock, cnd_broadcast) \
   ROW(lock, cnd_destroy) \
   ROW(lock, cnd_signal) \
@@ -131,7 +138,6 @@
   ROW(lock, pthread_mutex_unlock) \
   ROW(lock, pthread_rwlock_clockrdlock) \
   ROW(lock, pthread_rwlock_clockwrlock) \
-  ROW(lock, pthread_rwlock_destroy) \
   ROW(lock, pthread_rwlock_rdlock) \
   ROW(lock, pthread_rwlock_timedrdlock) \
   ROW(lock, pthread_rwlock_timedwrlock) \
@@ -148,6 +154,25 @@
   ROW(lock, sem_trywait) \
   ROW(lock, sem_wait) \
   ROW(system, syscall) \
+  ROW(signal, __sysv_signal) \
+  ROW(signal, alarm) \
+  ROW(signal, getitimer) \
+  ROW(signal, kill) \
+  ROW(signal, pause) \
+  ROW(signal, pthread_kill) \
+  ROW(signal, pthread_sigmask) \
+  ROW(signal, raise) \
+  ROW(signal, setitimer) \
+  ROW(signal, sigaction) \
+  ROW(signal, signal) \
+  ROW(signal, sigpending) \
+  ROW(signal, sigprocmask) \
+  ROW(signal, sigsuspend) \
+  ROW(signal, sigtimedwait) \
+  ROW(signal, sigwait) \
+  ROW(signal, sigwaitinfo) \
+  ROW(process, getpid) \
+  ROW(process, getppid) \
   ROW(end, __assert_fail) \
   ROW(end, abort) \
   ROW(rand, arc4random_buf) \

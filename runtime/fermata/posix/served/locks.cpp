@@ -115,7 +115,6 @@ FERMATA_SERVED(locks_for, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (
 FERMATA_SERVED(locks_for, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock),
                try_lock_to_write(*lock))
 FERMATA_SERVED(locks_for, pthread_rwlock_unlock, (pthread_rwlock_t * lock), (lock), unlock(*lock))
-FERMATA_SERVED(locks_for, pthread_rwlock_destroy, (pthread_rwlock_t * lock), (lock), destroy(*lock))
 FERMATA_SERVED_UNTIL(pthread_rwlock_timedrdlock, pthread_rwlock_t, lock, CLOCK_REALTIME,
                      try_lock_to_read, lock_to_read)
 FERMATA_SERVED_UNTIL(pthread_rwlock_timedwrlock, pthread_rwlock_t, lock, CLOCK_REALTIME,

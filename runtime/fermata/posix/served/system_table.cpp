@@ -34,6 +34,7 @@ void fill_system_table() noexcept {
   calls.pthread_cond_clockwait = FERMATA_REAL(pthread_cond_clockwait);
   calls.pthread_cond_signal = FERMATA_REAL(pthread_cond_signal);
   calls.pthread_cond_wait = FERMATA_REAL(pthread_cond_wait);
+  calls.pthread_getattr_np = FERMATA_REAL(pthread_getattr_np);
   calls.pthread_mutex_lock = FERMATA_REAL(pthread_mutex_lock);
   calls.pthread_mutex_trylock = FERMATA_REAL(pthread_mutex_trylock);
   calls.pthread_mutex_unlock = FERMATA_REAL(pthread_mutex_unlock);
@@ -49,6 +50,12 @@ void fill_system_table() noexcept {
   calls.syscall = FERMATA_REAL(syscall);
   calls.timerfd_create = FERMATA_REAL(timerfd_create);
   calls.timerfd_settime = FERMATA_REAL(timerfd_settime);
+  calls.sigaction = FERMATA_REAL(sigaction);
+  calls.signal = FERMATA_REAL(signal);
+  calls.pthread_sigmask = FERMATA_REAL(pthread_sigmask);
+  calls.kill = FERMATA_REAL(kill);
+  calls.raise = FERMATA_REAL(raise);
+  calls.getpid = FERMATA_REAL(getpid);
   calls.write = FERMATA_REAL(write);
 }
 

@@ -9,7 +9,6 @@
 #include <threads.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 #include "fermata/base/assert.hpp"
@@ -27,12 +26,23 @@ constexpr size_t kLongestName = 15;
 
 /// ESRCH for a thread that there is not.
 int refuse_unknown(Threads& threads, pthread_t thread) noexcept {
+  FERMATA_ASSERT(fermata::posix::serving != nullptr);
   return threads.knows(thread) ? 0 : ESRCH;
+}
+
+bool is_priority(int policy, int priority) noexcept {
+  const int least = sched_get_priority_min(policy);
+  return least >= 0 && priority >= least && priority <= sched_get_priority_max(policy);
 }
 
 }  // namespace
 
 extern "C" {
+
+// Without a declaration in C++.
+void __pthread_register_cancel(__pthread_unwind_buf_t* handler);
+void __pthread_unregister_cancel(__pthread_unwind_buf_t* handler);
+[[noreturn]] void __pthread_unwind_next(__pthread_unwind_buf_t* handler);
 
 // --- the end of a thread ---
 
@@ -79,10 +89,47 @@ void pthread_testcancel() {
 
 int pthread_cancel(pthread_t thread) {
   Threads* const threads = threads_for(__builtin_return_address(0));
-  if (threads == nullptr) return FERMATA_REAL(pthread_cancel)(thread);
-  FERMATA_ASSERT(fermata::posix::serving != nullptr);
-  fermata::posix::serving->refuse("pthread_cancel", __builtin_return_address(0));
-  return ENOSYS;
+  return threads == nullptr ? FERMATA_REAL(pthread_cancel)(thread) : threads->cancel(thread);
+}
+
+int pthread_setcancelstate(int state, int* before) {
+  Threads* const threads = threads_for(__builtin_return_address(0));
+  if (threads == nullptr) return FERMATA_REAL(pthread_setcancelstate)(state, before);
+  if (state != PTHREAD_CANCEL_ENABLE && state != PTHREAD_CANCEL_DISABLE) return EINVAL;
+  const bool was = threads->let_cancel(state == PTHREAD_CANCEL_ENABLE);
+  if (before != nullptr) *before = was ? PTHREAD_CANCEL_ENABLE : PTHREAD_CANCEL_DISABLE;
+  return 0;
+}
+
+// Between calls nothing is cancelled, whatever the type.
+int pthread_setcanceltype(int type, int* before) {
+  Threads* const threads = threads_for(__builtin_return_address(0));
+  if (threads == nullptr) return FERMATA_REAL(pthread_setcanceltype)(type, before);
+  if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS) return EINVAL;
+  if (before != nullptr) *before = PTHREAD_CANCEL_DEFERRED;
+  return 0;
+}
+
+// What pthread_cleanup_push() and pthread_cleanup_pop() are made of, in C.
+
+void __pthread_register_cancel(__pthread_unwind_buf_t* handler) {
+  Threads* const threads = threads_for(__builtin_return_address(0));
+  return threads == nullptr ? FERMATA_REAL(__pthread_register_cancel)(handler)
+                            : threads->add_cleanup(*handler);
+}
+
+void __pthread_unregister_cancel(__pthread_unwind_buf_t* handler) {
+  Threads* const threads = threads_for(__builtin_return_address(0));
+  return threads == nullptr ? FERMATA_REAL(__pthread_unregister_cancel)(handler)
+                            : threads->remove_cleanup();
+}
+
+void __pthread_unwind_next(__pthread_unwind_buf_t* handler) {
+  if (Threads* const threads = threads_for(__builtin_return_address(0))) {
+    threads->clean_up_further();
+  }
+  FERMATA_REAL(__pthread_unwind_next)(handler);
+  __builtin_unreachable();
 }
 
 // --- who it is ---
@@ -112,25 +159,16 @@ int pthread_getname_np(pthread_t thread, char* buffer, size_t size) noexcept {
   return 0;
 }
 
-int pthread_kill(pthread_t thread, int signal) noexcept {
-  Threads* const threads = threads_for(__builtin_return_address(0));
-  if (threads == nullptr) return FERMATA_REAL(pthread_kill)(thread, signal);
-  if (const int code = refuse_unknown(*threads, thread)) return code;
-  if (signal == 0) return 0;
-  if (signal < 0 || signal >= NSIG) return EINVAL;
-  FERMATA_ASSERT(fermata::posix::serving != nullptr);
-  fermata::posix::serving->refuse("pthread_kill", __builtin_return_address(0));
-  return ENOSYS;
-}
-
-// --- how it is scheduled: as usual, and nothing else ---
+// --- how it is scheduled, which has no effect ---
 
 int pthread_getschedparam(pthread_t thread, int* policy, sched_param* parameters) noexcept {
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_getschedparam)(thread, policy, parameters);
   if (const int code = refuse_unknown(*threads, thread)) return code;
-  *policy = SCHED_OTHER;
-  parameters->sched_priority = 0;
+  const Threads::Scheduling& kept = threads->scheduling_of(thread);
+  FERMATA_ASSERT(is_priority(kept.policy, kept.priority));
+  *policy = kept.policy;
+  parameters->sched_priority = kept.priority;
   return 0;
 }
 
@@ -138,16 +176,29 @@ int pthread_setschedparam(pthread_t thread, int policy, const sched_param* param
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_setschedparam)(thread, policy, parameters);
   if (const int code = refuse_unknown(*threads, thread)) return code;
-  if (policy != SCHED_OTHER && policy != SCHED_FIFO && policy != SCHED_RR) return EINVAL;
-  if (policy != SCHED_OTHER) return EPERM;
-  return parameters->sched_priority == 0 ? 0 : EINVAL;
+  if (!is_priority(policy, parameters->sched_priority)) return EINVAL;
+  threads->scheduling_of(thread) = {policy, parameters->sched_priority};
+  return 0;
 }
 
 int pthread_setschedprio(pthread_t thread, int priority) noexcept {
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_setschedprio)(thread, priority);
   if (const int code = refuse_unknown(*threads, thread)) return code;
-  return priority == 0 ? 0 : EINVAL;
+  Threads::Scheduling& kept = threads->scheduling_of(thread);
+  FERMATA_ASSERT(is_priority(kept.policy, kept.priority));
+  if (!is_priority(kept.policy, priority)) return EINVAL;
+  kept.priority = priority;
+  return 0;
+}
+
+int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) noexcept {
+  Threads* const threads = locks_for(__builtin_return_address(0));
+  if (threads == nullptr) return FERMATA_REAL(pthread_getattr_np)(thread, attributes);
+  if (const int code = refuse_unknown(*threads, thread)) return code;
+  pthread_attr_init(attributes);
+  const auto [stack, size] = threads->stack_of(thread);
+  return stack == nullptr ? 0 : pthread_attr_setstack(attributes, stack, size);
 }
 
 int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) noexcept {

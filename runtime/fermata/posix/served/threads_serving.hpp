@@ -21,6 +21,7 @@ namespace fermata::posix {
 /// Who serves locks and values of threads; null also for the compiler's libraries, which get real
 /// ones.
 [[nodiscard]] inline Threads* locks_for(const void* from) noexcept {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from);
   return kernel == nullptr ? nullptr : kernel->threads();
 }

@@ -34,7 +34,7 @@ constinit fermata::sim::detail::DebuggerStops fermata_debugger_stops = {.magic =
                                                                         .seen = {}};
 
 [[gnu::noinline]] void fermata_debugger_stop() {
-  if (fermata_debugger_stops.stop_by_call == 0) std::raise(SIGTRAP);
+  if (fermata_debugger_stops.stop_by_call == 0) fermata::os::kernel.raise(SIGTRAP);
 }
 }
 

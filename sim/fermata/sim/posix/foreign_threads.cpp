@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csetjmp>
 #include <exception>
 #include <limits>
 
@@ -19,6 +20,7 @@
 #include "fermata/sim/posix/clock.hpp"
 #include "fermata/sim/posix/kept_caller.hpp"
 #include "fermata/sim/posix/kernel.hpp"
+#include "fermata/sim/posix/thread_exit.hpp"
 
 namespace fermata::sim::detail {
 
@@ -28,11 +30,6 @@ constexpr std::size_t kMostThreads = 10'000;
 constexpr std::uint64_t kMostCallsInVain = 1'000;
 /// The most calls that follow each other without a switch.
 constexpr unsigned kTimeSlice = 1'000;
-
-/// pthread_exit().
-struct ThreadExit {
-  void* result;
-};
 
 /// Counts the lives of all processes of this real one.
 constinit std::uint32_t lives = 0;
@@ -65,6 +62,7 @@ void ForeignThreads::begin_life() {
   FERMATA_ASSERT(running_ == 0);
   life_ = ++lives;
   threads_.clear();
+  scheduling_.clear();
   keys_.clear();
   next_key_ = kFirstKey;
   slot_.reset();
@@ -101,21 +99,63 @@ std::uint64_t ForeignThreads::me() const noexcept {
   return current == nullptr ? kNobody : current->id();
 }
 
-const ForeignThreads::Thread* ForeignThreads::current() const noexcept {
+ForeignThreads::Thread* ForeignThreads::current() noexcept {
   if (threads_.empty()) return nullptr;
   const auto found = threads_.find(me());
   return found == threads_.end() ? nullptr : &found->second;
 }
 
-bool ForeignThreads::is_ending() const noexcept {
+bool ForeignThreads::is_ending() noexcept {
   const Thread* const thread = current();
   return thread != nullptr && (thread->ends || over());
 }
 
-void ForeignThreads::leave() {
-  FERMATA_ASSERT(is_ending());
+void ForeignThreads::leave_if_ending() {
+  Thread* const self = current();
+  if (self == nullptr) return;
   if (over()) kernel_.leave();
-  throw ThreadExit{nullptr};
+  if (self->ends) throw ThreadExit{nullptr};
+  if (!self->is_cancelled || !self->lets_cancel) return;
+  self->lets_cancel = false;
+  unwind(*self, PTHREAD_CANCELED);
+}
+
+// A handler is jumped to, since frames of C have nothing that an exception would run.
+void ForeignThreads::unwind(Thread& self, void* result) {
+  self.result = result;
+  if (self.cleanups.empty()) throw ThreadExit{result};
+  auto* const jump = self.cleanups.back()->__cancel_jmp_buf;
+  std::longjmp(reinterpret_cast<__jmp_buf_tag*>(jump), 1);
+}
+
+void ForeignThreads::add_cleanup(__pthread_unwind_buf_t& handler) {
+  if (Thread* const self = current()) self->cleanups.push_back(&handler);
+}
+
+void ForeignThreads::remove_cleanup() {
+  Thread* const self = current();
+  if (self != nullptr && !self->cleanups.empty()) self->cleanups.pop_back();
+}
+
+void ForeignThreads::clean_up_further() {
+  Thread* const self = current();
+  FERMATA_ASSERT(self != nullptr);
+  remove_cleanup();
+  unwind(*self, self->result);
+}
+
+bool ForeignThreads::let_cancel(bool value) {
+  Thread* const self = current();
+  return self == nullptr || std::exchange(self->lets_cancel, value);
+}
+
+int ForeignThreads::cancel(pthread_t thread) {
+  if (begins_in_vain("pthread_cancel")) return ESRCH;
+  const auto found = threads_.find(thread);
+  if (found == threads_.end()) return knows(thread) ? ENOSYS : ESRCH;
+  found->second.is_cancelled = true;
+  if (thread != me() && found->second.lets_cancel) found->second.coroutine->cancel();
+  return 0;
 }
 
 // In a callback on the stack of a coroutine nobody else can run.
@@ -125,15 +165,16 @@ void ForeignThreads::switch_point(const char* call) noexcept {
   CoroutineBase* const self = runtime.current();
   if (self == nullptr) return;
   end_if_alone();
-  if (runtime.scheduler().ready().empty()) return;
+  const bool is_slice_over = ++unswitched_ >= kTimeSlice;
+  if (!is_slice_over && runtime.scheduler().ready().empty()) return;
   const KeptCaller kept;
   try {
     const SourcePlace place = kernel_.place_of_switch(call);
-    if (++unswitched_ < kTimeSlice) {
-      runtime.scheduler().offer(place);
-    } else {
+    if (is_slice_over) {
       unswitched_ = 0;
-      suspend(place);
+      delay(time_of_slice(), place);
+    } else {
+      runtime.scheduler().offer(place);
     }
   } catch (const Cancellation&) {
     if (current() == nullptr) {
@@ -144,6 +185,17 @@ void ForeignThreads::switch_point(const char* call) noexcept {
   } catch (...) {
     runtime.scheduler().keep_unwinding();
   }
+}
+
+// The longer nobody waits for anything, the more time passes, up to 1 us a call: a program may call
+// something in a loop until its time is over.
+Duration ForeignThreads::time_of_slice() noexcept {
+  constexpr Duration kShortest = std::chrono::microseconds(10);
+  constexpr Duration kLongest = std::chrono::milliseconds(1);
+  const bool goes_on = machine_.now() <= slice_end_;
+  slice_ = goes_on ? std::min(2 * slice_, kLongest) : kShortest;
+  slice_end_ = machine_.now() + slice_;
+  return slice_;
 }
 
 bool ForeignThreads::is_in_vain() {
@@ -183,8 +235,8 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
   const bool is_thread = current() != nullptr;
   kernel_.idle_calls_ = 0;
   const SourcePlace place = kernel_.place();
-  const auto wait_for_it = [&] {
-    WaitOptions options;
+  const auto wait_for_it = [&](Event* token) {
+    WaitOptions options{.timeout = {}, .token = token};
     if (until) {
       const Duration left = duration_of(until->time) - clock_shown(machine_, until->clock);
       options.timeout = std::max(left, Duration::zero());
@@ -192,13 +244,25 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
     fermata::wait(wait, options, place);
   };
   bool is_cancelled = false;
+  std::optional<SignalArrival> arrival;
+  std::optional<ForeignSignals::Waiting> waiting;
+  kernel_.signals_.begin_waiting();
+  if (kernel_.signals_.are_used()) {
+    if (kernel_.signals_.deliver()) return Ended::Interrupted;
+    waiting.emplace(kernel_.signals_, arrival.emplace(self.runtime()));
+  }
+  Event* const token = arrival ? &*arrival : nullptr;
   try {
     if (is_thread || interruption == Interruption::Wakes) {
-      wait_for_it();
+      wait_for_it(token);
     } else {
-      protect(wait_for_it);
+      protect([&] { wait_for_it(token); });
     }
   } catch (const Timeout&) {
+  } catch (const OperationCancelled&) {
+    waiting.reset();
+    kernel_.signals_.deliver();
+    return wait.is_woken() ? Ended::Woken : Ended::Interrupted;
   } catch (const Cancellation&) {
     is_cancelled = true;
     if (!is_thread) self.cancel(std::current_exception());
@@ -212,6 +276,7 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
   if (wait.is_woken()) return Ended::Woken;
   if (over()) return Ended::Over;
   if (!is_cancelled) return Ended::TimedOut;
+  if (is_thread && current()->is_cancelled) return Ended::Cancelled;
   if (is_thread) return shut_down() ? Ended::Over : Ended::Cancelled;
   return interruption == Interruption::Wakes ? Ended::Cancelled : Ended::Over;
 }
@@ -270,6 +335,8 @@ int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
                                   .name = name,
                                   .made_by = posix::caller,
                                   .is_detached = detached == PTHREAD_CREATE_DETACHED});
+  kernel_.signals_.inherit(thread);
+  if (attributes != nullptr) adopt_scheduling(thread, *attributes);
   ++running_;
   has_threads_ = true;
   if (!std::exchange(is_registered_, true)) runtime.scheduler().add_soft_resolver(*this);
@@ -303,7 +370,12 @@ void ForeignThreads::ended(std::uint64_t number) {
 
 void ForeignThreads::test_cancel() { kernel_.leave_if_endless(); }
 
-void ForeignThreads::exit(void* result) { throw ThreadExit{result}; }
+void ForeignThreads::exit(void* result) {
+  Thread* const self = current();
+  if (self == nullptr) throw ThreadExit{result};
+  self->lets_cancel = false;
+  unwind(*self, result);
+}
 
 int ForeignThreads::join(pthread_t thread, void** result, const posix::Until& until) {
   kernel_.leave_if_endless();
@@ -321,7 +393,13 @@ int ForeignThreads::join(pthread_t thread, void** result, const posix::Until& un
                               .name = joined.name,
                               .holder = thread},
                              until);
-    if (ended == Ended::Woken || ended == Ended::Cancelled) continue;
+    if (ended == Ended::Woken || ended == Ended::Interrupted) continue;
+    if (ended == Ended::Cancelled) {
+      joined.is_joined = false;
+      kernel_.leave_if_endless();
+      joined.is_joined = true;
+      continue;
+    }
     joined.is_joined = false;
     if (ended == Ended::TimedOut) return ETIMEDOUT;
     kernel_.leave_if_endless();
@@ -384,6 +462,23 @@ std::string ForeignThreads::name_of(pthread_t thread) {
     if (each->id() == thread) return each->label();
   }
   return "nobody";
+}
+
+void ForeignThreads::adopt_scheduling(pthread_t thread, const pthread_attr_t& attributes) {
+  int inherits = PTHREAD_INHERIT_SCHED;
+  ::pthread_attr_getinheritsched(&attributes, &inherits);
+  if (inherits != PTHREAD_EXPLICIT_SCHED) return;
+  Scheduling& kept = scheduling_[thread];
+  sched_param parameters = {};
+  ::pthread_attr_getschedpolicy(&attributes, &kept.policy);
+  ::pthread_attr_getschedparam(&attributes, &parameters);
+  kept.priority = parameters.sched_priority;
+}
+
+std::pair<void*, std::size_t> ForeignThreads::stack_of(pthread_t thread) {
+  const auto& stack = current_runtime().scheduler().running_context();
+  if (thread != me() || stack == nullptr) return {nullptr, 0};
+  return {stack->stack_low, static_cast<std::size_t>(stack->stack_high - stack->stack_low)};
 }
 
 // --- the end ---

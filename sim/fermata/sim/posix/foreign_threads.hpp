@@ -43,14 +43,14 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   void switch_point(const char* call) noexcept;
   /// Ends all threads when no more than so many others are left, which end now.
   void end_if_alone(std::size_t others = 0);
-  /// Whether the current coroutine is a thread that is to end.
-  [[nodiscard]] bool is_ending() const noexcept;
+  /// Whether the current coroutine is a thread that is to end with its process.
+  [[nodiscard]] bool is_ending() noexcept;
   /// The main coroutine is about to end: threads that are alone then end with it.
   void main_ends() {
     if (running_ > 0) end_if_alone(1);
   }
-  /// Leaves its foreign code by an exception. REQUIRES: is_ending().
-  [[noreturn]] void leave();
+  /// Leaves the foreign code of a thread that is to end with its process, or is cancelled.
+  void leave_if_ending();
 
   int create(pthread_t& thread, const pthread_attr_t* attributes, void* (*start)(void*),
              void* argument) override;
@@ -59,10 +59,17 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   int detach(pthread_t thread) override;
   [[noreturn]] void exit(void* result) override;
   void test_cancel() override;
+  int cancel(pthread_t thread) override;
+  bool let_cancel(bool value) override;
+  void add_cleanup(__pthread_unwind_buf_t& handler) override;
+  void remove_cleanup() override;
+  [[noreturn]] void clean_up_further() override;
   pthread_t self() override { return me(); }
   bool knows(pthread_t thread) override;
   void set_name(pthread_t thread, const char* name) override;
   std::string name_of(pthread_t thread) override;
+  Scheduling& scheduling_of(pthread_t thread) override { return scheduling_[thread]; }
+  std::pair<void*, std::size_t> stack_of(pthread_t thread) override;
 
   int lock(pthread_mutex_t& mutex, const posix::Until& until) override;
   int try_lock(pthread_mutex_t& mutex) override;
@@ -79,7 +86,6 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   int try_lock_to_read(pthread_rwlock_t& lock) override;
   int try_lock_to_write(pthread_rwlock_t& lock) override;
   int unlock(pthread_rwlock_t& lock) override;
-  int destroy(pthread_rwlock_t& lock) override;
 
   int lock(pthread_spinlock_t& lock) override;
   int try_lock(pthread_spinlock_t& lock) override;
@@ -115,19 +121,24 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
     bool is_joined = false;  // Somebody waits for its end.
     bool ends = false;       // It is to end, with the process.
     bool is_told = false;    // Has been asked to end once.
+    bool is_cancelled = false;
+    bool lets_cancel = true;
+    std::vector<__pthread_unwind_buf_t*> cleanups = {};
   };
   using Values = std::map<pthread_key_t, const void*>;
 
-  /// How a wait ended.
-  enum class Ended : std::uint8_t { Woken, TimedOut, Cancelled, Over };
+  /// How a wait ended: Interrupted by a handler of a signal.
+  enum class Ended : std::uint8_t { Woken, TimedOut, Interrupted, Cancelled, Over };
   /// What a cancellation of a coroutine that is not a thread does to a wait.
   enum class Interruption : std::uint8_t { Wakes, Deferred };
 
   /// The current coroutine's number; one that nobody has in a callback.
   [[nodiscard]] std::uint64_t me() const noexcept;
   /// Null when the current coroutine was not made as a thread.
-  [[nodiscard]] const Thread* current() const noexcept;
+  [[nodiscard]] Thread* current() noexcept;
   [[nodiscard]] bool over() const noexcept;
+  /// How long the time slice takes that ends now.
+  [[nodiscard]] Duration time_of_slice() noexcept;
   /// Whether a call is to have no effect, as all is over. Who makes many is dropped.
   [[nodiscard]] bool is_in_vain();
   /// Whether the call that begins is to have no effect; else others may run before it.
@@ -148,8 +159,10 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   /// The body of a thread.
   void run(void* (*start)(void*), void* argument);
   void ended(std::uint64_t number);
+  [[noreturn]] void unwind(Thread& self, void* result);
   [[nodiscard]] bool is_alive(std::uint64_t number) const;
   void destroy_values();
+  void adopt_scheduling(pthread_t thread, const pthread_attr_t& attributes);
   [[nodiscard]] Values& values();
   [[nodiscard]] int take_result(pthread_t thread, void** result);
   void resolve() override;
@@ -181,7 +194,10 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   bool has_threads_ = false;    // Some have been made.
   bool is_registered_ = false;  // As a SoftResolver.
   std::uint64_t calls_in_vain_ = 0;
+  Duration slice_ = Duration::zero();  // How long the last time slice took.
+  Instant slice_end_;
   unsigned unswitched_ = 0;  // Switch points since a thread has had to let others go first.
+  std::map<std::uint64_t, Scheduling> scheduling_;  // By thread; only of those that were asked.
   std::map<pthread_key_t, void (*)(void*)> keys_;
   pthread_key_t next_key_ = kFirstKey;
   std::optional<SlotKey> slot_;  // Of values.

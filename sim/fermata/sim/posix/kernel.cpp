@@ -50,7 +50,11 @@ int refuse_socket(int domain, int type, int protocol) noexcept {
 }  // namespace
 
 SimKernel::SimKernel(Machine& machine, Network& network, DescriptorTable& table)
-    : machine_(machine), network_(network), table_(table), threads_(*this, machine) {
+    : machine_(machine),
+      network_(network),
+      table_(table),
+      signals_(*this, machine),
+      threads_(*this, machine) {
   seed_random(1);
 }
 
@@ -66,6 +70,7 @@ void SimKernel::begin_life() {
   calls_after_end_ = 0;
   calls_in_vain_ = 0;
   seed_random(1);
+  signals_.begin_life();
   threads_.begin_life();
   image_.forget();
   heap_.clear();
@@ -278,7 +283,7 @@ int SimKernel::connect(int descriptor, const sockaddr* address, socklen_t size) 
     if (socket == nullptr) return -ENOTSOCK;
     const int result = socket->connect(address, size);
     if (result != -EINPROGRESS || !blocks(*found)) return result;
-    const int waited = wait("connect", {{found, EPOLLOUT, descriptor}}, found->write_limit());
+    const int waited = wait("connect", {{found, EPOLLOUT, descriptor}}, found->write_limit(), true);
     if (waited != 0) return waited == -ETIMEDOUT ? -EINPROGRESS : waited;
     return socket->connect(address, size);
   });

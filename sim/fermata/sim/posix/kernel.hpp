@@ -25,6 +25,7 @@
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/descriptor_table.hpp"
 #include "fermata/sim/posix/foreign_place.hpp"
+#include "fermata/sim/posix/foreign_signals.hpp"
 #include "fermata/sim/posix/foreign_threads.hpp"
 #include "fermata/sim/posix/library_images.hpp"
 #include "fermata/sim/posix/ready_wait.hpp"
@@ -36,7 +37,7 @@ class Epoll;
 class Network;
 class TimerDescriptor;
 
-class SimKernel final : public posix::Kernel {
+class SimKernel final : public posix::Kernel, private SignalHost {
  public:
   /// `table` has the descriptors of the process.
   SimKernel(Machine& machine, Network& network, DescriptorTable& table);
@@ -46,7 +47,10 @@ class SimKernel final : public posix::Kernel {
   /// theirs. That of the process before it can be read until then.
   void begin_life();
   /// Its main coroutine is about to end.
-  void main_ends() { threads_.main_ends(); }
+  void main_ends() {
+    signals_.main_ends();
+    threads_.main_ends();
+  }
   /// It has ended, by itself or by force.
   void end_life();
   /// Memory of its foreign libraries; null when there is none of its own.
@@ -95,10 +99,12 @@ class SimKernel final : public posix::Kernel {
   [[nodiscard]] std::vector<posix::Interface> interfaces() override;
 
   int clock_gettime(clockid_t clock, timespec& time) override;
+  int clock_settime(clockid_t clock, const timespec& time) override;
   int sleep(clockid_t clock, int flags, const timespec& time, timespec* left) override;
   void yield() override;
 
   [[nodiscard]] posix::Threads* threads() noexcept override;
+  [[nodiscard]] posix::Signals* signals() noexcept override;
 
   void refuse(const char* function, const void* caller) override;
   [[noreturn]] void abort(std::string why) override;
@@ -134,7 +140,11 @@ class SimKernel final : public posix::Kernel {
   [[nodiscard]] int suspended(const char* call, const Wait& wait);
   /// The call waits where nothing can be suspended: the run fails. Returns -EDEADLK.
   [[nodiscard]] int refuse_wait(const char* call);
-  [[nodiscard]] int wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit);
+  int wait_for_signal(const char* call, posix::Limit limit) override;
+  [[nodiscard]] bool knows_thread(pthread_t thread) override { return threads_.knows(thread); }
+  /// `restarts`: a handler of SA_RESTART does not end it.
+  [[nodiscard]] int wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit,
+                         bool restarts);
 
   /// Null, and -EBADF in `code`, when it is not open; the step that runs uses it.
   [[nodiscard]] std::shared_ptr<Description> share(int descriptor, int& code);
@@ -174,6 +184,7 @@ class SimKernel final : public posix::Kernel {
   Network& network_;
   DescriptorTable& table_;
   UnixDatagramSockets unix_datagrams_;
+  ForeignSignals signals_;
   ForeignThreads threads_;
   posix::Heap heap_;
   LibraryImage image_;

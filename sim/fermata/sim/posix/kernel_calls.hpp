@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "fermata/base/error.hpp"
@@ -25,11 +26,22 @@ int SimKernel::suspended(const char* call, const Wait& wait) {
   CoroutineBase* const current = current_runtime().current();
   if (current == nullptr) return refuse_wait(call);
   const bool was_cancelled = current->is_cancellation_requested();
+  std::optional<SignalArrival> arrival;
+  std::optional<ForeignSignals::Waiting> waiting;
+  signals_.begin_waiting();
+  if (signals_.are_used()) {
+    if (signals_.deliver()) return -EINTR;
+    waiting.emplace(signals_, arrival.emplace(current->runtime()));
+  }
   try {
-    wait(place);
+    wait(place, arrival ? &*arrival : nullptr);
     return 0;
   } catch (const Timeout&) {
     return -ETIMEDOUT;
+  } catch (const OperationCancelled&) {
+    waiting.reset();
+    signals_.deliver();
+    return -EINTR;
   } catch (const Cancellation&) {
     current->cancel(std::current_exception());
     return was_cancelled ? -ECANCELED : -EINTR;
@@ -82,7 +94,7 @@ ssize_t SimKernel::transfer(const Way& way, std::shared_ptr<Description> descrip
     }
     const posix::Limit rest =
         limit ? posix::Limit(std::max(end - machine_.now(), Duration::zero())) : std::nullopt;
-    const int waited = wait(way.call, {{description, way.wanted, way.descriptor}}, rest);
+    const int waited = wait(way.call, {{description, way.wanted, way.descriptor}}, rest, true);
     if (waited == 0) continue;
     if (moved > 0) return static_cast<ssize_t>(moved);
     return waited == -ETIMEDOUT ? -EAGAIN : waited;

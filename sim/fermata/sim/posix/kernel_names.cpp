@@ -115,7 +115,7 @@ int SimKernel::addresses_of(const char* host, const char* service, const addrinf
   const bool is_name = length > 0 && length <= kLongestName;
   if (!is_name || (hints.ai_flags & AI_NUMERICHOST) != 0) return EAI_NONAME;
   int code = 0;
-  const int waited = suspended("getaddrinfo", [&](const SourcePlace& place) {
+  const int waited = suspended("getaddrinfo", [&](const SourcePlace& place, Event*) {
     backend::NameRequest request(current_runtime().reactor().names(), host, {});
     try {
       if (!request.is_completed()) fermata::wait(request, {}, place);
@@ -159,7 +159,7 @@ int SimKernel::name_of(const sockaddr* address, socklen_t size, int flags, std::
   host = asked->ip_text();
   if ((flags & NI_NUMERICHOST) != 0) return 0;
   int code = 0;
-  const int waited = suspended("getnameinfo", [&](const SourcePlace& place) {
+  const int waited = suspended("getnameinfo", [&](const SourcePlace& place, Event*) {
     backend::NameRequest request(current_runtime().reactor().names(), asked->unmapped());
     try {
       if (!request.is_completed()) fermata::wait(request, {}, place);

@@ -38,12 +38,13 @@ int SimKernel::enter(const char* call) {
     return -ENOSYS;
   }
   threads_.switch_point(call);
+  signals_.deliver();
   return 0;
 }
 
 void SimKernel::leave_if_endless() {
   threads_.end_if_alone();
-  if (threads_.is_ending()) threads_.leave();
+  threads_.leave_if_ending();
   CoroutineBase* const current = current_runtime().current();
   if (current == nullptr) return;
   const bool ends = machine_.over() || machine_.is_down() || current->is_cancellation_requested();
@@ -91,6 +92,10 @@ posix::Threads* SimKernel::threads() noexcept {
   return &machine_.host() == &machine_ ? &threads_ : nullptr;
 }
 
+posix::Signals* SimKernel::signals() noexcept {
+  return &machine_.host() == &machine_ ? &signals_ : nullptr;
+}
+
 void SimKernel::refuse(const char* function, const void* caller) {
   Dl_info found = {};
   const bool known = ::dladdr(caller, &found) != 0 && found.dli_fname != nullptr;
@@ -113,7 +118,8 @@ void SimKernel::idle() {
   if (++idle_calls_ < kBusy) return;
   idle_calls_ = 0;
   if (current_runtime().current() == nullptr) return;
-  static_cast<void>(suspended("idle", [](const SourcePlace& place) { delay(kBusyTime, place); }));
+  static_cast<void>(
+      suspended("idle", [](const SourcePlace& place, Event*) { delay(kBusyTime, place); }));
 }
 
 int SimKernel::refuse_wait(const char* call) {
@@ -121,11 +127,22 @@ int SimKernel::refuse_wait(const char* call) {
   return -EDEADLK;
 }
 
-int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit) {
-  return suspended(call, [&](const SourcePlace& place) {
-    ReadyWait event(current_runtime(), machine_, call, std::move(items));
-    fermata::wait(event, {.timeout = limit}, place);
-  });
+int SimKernel::wait_for_signal(const char* call, posix::Limit limit) {
+  return wait(call, {}, limit, false);
+}
+
+int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit,
+                    bool restarts) {
+  for (;;) {
+    const int waited = suspended(call, [&](const SourcePlace& place, Event* token) {
+      ReadyWait event(current_runtime(), machine_, call, items);
+      fermata::wait(event, {.timeout = limit, .token = token}, place);
+    });
+    const bool goes_on = waited == -EINTR && restarts && !limit && signals_.may_restart();
+    if (goes_on) continue;
+    if (waited != 0) leave_if_endless();
+    return waited;
+  }
 }
 
 std::shared_ptr<Description> SimKernel::share(int descriptor, int& code) {
@@ -165,7 +182,7 @@ int SimKernel::poll(std::span<pollfd> asked, posix::Limit limit) {
     idle();
     return count_ready();
   }
-  const int waited = wait("poll", std::move(items), limit);
+  const int waited = wait("poll", std::move(items), limit, false);
   return waited == 0 || waited == -ETIMEDOUT ? count_ready() : waited;
 }
 
@@ -227,7 +244,7 @@ int SimKernel::epoll_wait(int descriptor, std::span<epoll_event> room, posix::Li
         return first ? epoll->collect(room) : 0;
       }
       const posix::Limit rest = limit ? posix::Limit(end - machine_.now()) : std::nullopt;
-      const int waited = wait("epoll_wait", {{found, EPOLLIN, descriptor}}, rest);
+      const int waited = wait("epoll_wait", {{found, EPOLLIN, descriptor}}, rest, false);
       if (waited == -ETIMEDOUT) return epoll->collect(room);
       if (waited != 0) return waited;
     }

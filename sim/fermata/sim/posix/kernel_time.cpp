@@ -23,6 +23,13 @@ int SimKernel::clock_gettime(clockid_t clock, timespec& time) {
   return 0;
 }
 
+int SimKernel::clock_settime(clockid_t clock, const timespec& time) {
+  if (const int code = enter("clock_settime")) return code;
+  if (clock != CLOCK_REALTIME) return is_clock(clock) ? -EPERM : -EINVAL;
+  machine_.clock().step_wall(duration_of(time) - clock_shown(machine_, clock));
+  return 0;
+}
+
 int SimKernel::sleep(clockid_t clock, int flags, const timespec& time, timespec* left) {
   leave_if_endless();
   constexpr long kBillion = 1'000'000'000;
@@ -36,8 +43,15 @@ int SimKernel::sleep(clockid_t clock, int flags, const timespec& time, timespec*
     yield();
     return 0;
   }
-  const int waited =
-      suspended("nanosleep", [&](const SourcePlace& place) { delay(end - begun, place); });
+  const int waited = suspended("nanosleep", [&](const SourcePlace& place, Event* token) {
+    if (token == nullptr) return delay(end - begun, place);
+    try {
+      ReadyWait never(current_runtime(), machine_, "nanosleep", {});
+      fermata::wait(never, {.timeout = end - begun, .token = token}, place);
+    } catch (const Timeout&) {  // It has slept.
+    }
+  });
+  if (waited != 0) leave_if_endless();
   if (waited != 0 && left != nullptr && !absolute) {
     *left = timespec_of(std::max(end - clock_shown(machine_, clock), Duration::zero()));
   }
@@ -47,7 +61,8 @@ int SimKernel::sleep(clockid_t clock, int flags, const timespec& time, timespec*
 void SimKernel::yield() {
   if (enter("sched_yield") != 0 || current_runtime().current() == nullptr) return;
   const unsigned before = idle_calls_;
-  static_cast<void>(suspended("sched_yield", [](const SourcePlace& place) { suspend(place); }));
+  static_cast<void>(
+      suspended("sched_yield", [](const SourcePlace& place, Event*) { suspend(place); }));
   idle_calls_ = before;  // It has not waited for anything.
   idle();
 }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/foreign_threads.hpp"
 #include "fermata/sim/posix/kernel.hpp"
@@ -130,6 +131,7 @@ bool ForeignThreads::is_own(pthread_mutex_t& mutex, const char* call) {
 }
 
 void ForeignThreads::let_go(pthread_mutex_t& mutex) {
+  FERMATA_ASSERT(life_ != 0);
   auto& state = mutex.__data;
   if (kind_of(mutex) == PTHREAD_MUTEX_RECURSIVE && --state.__count > 0) return;
   state.__lock = 0;
@@ -175,6 +177,7 @@ void ForeignThreads::adopt(pthread_rwlock_t& lock) noexcept {
   if (parts.life() == life_) return;
   parts.clear();
   parts.life() = life_;
+  FERMATA_ASSERT(parts.is_free());
 }
 
 int ForeignThreads::take_to_read(pthread_rwlock_t& lock) {
@@ -231,6 +234,7 @@ int ForeignThreads::lock_to_write(pthread_rwlock_t& lock, const posix::Until& un
     ++ReadWriteLock(lock).waiting_writers();
     const Ended ended = park(facts_of(lock, kCall), until);
     if (ended == Ended::Over) return 0;
+    FERMATA_ASSERT(ReadWriteLock(lock).waiting_writers() > 0);
     --ReadWriteLock(lock).waiting_writers();
     if (ended == Ended::TimedOut) {
       wake_all(&lock);  // Readers may have waited for this one.
@@ -263,17 +267,6 @@ int ForeignThreads::unlock(pthread_rwlock_t& lock) {
   }
   if (parts.is_free()) wake_all(&lock);
   switch_point(kCall);
-  return 0;
-}
-
-int ForeignThreads::destroy(pthread_rwlock_t& lock) {
-  constexpr const char* kCall = "pthread_rwlock_destroy";
-  if (begins_in_vain(kCall)) return 0;
-  adopt(lock);
-  if (!ReadWriteLock(lock).is_free()) {
-    machine_.fail(
-        fmt::format("{}() of {}, which is held", kCall, title_of(&lock, "read-write lock")));
-  }
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/foreign_threads.hpp"
 #include "fermata/sim/posix/kernel.hpp"
@@ -95,13 +96,18 @@ int ForeignThreads::wait(sem_t& semaphore, const posix::Until& until) {
         break;
       case Ended::TimedOut:
         return ETIMEDOUT;
+      case Ended::Interrupted:
+        if (!until && kernel_.signals_.may_restart()) break;
+        return EINTR;
       case Ended::Cancelled:
+        kernel_.leave_if_endless();
         return EINTR;
       case Ended::Over:
         kernel_.leave_if_endless();
         return EINTR;
     }
   }
+  FERMATA_ASSERT(count_of(semaphore) > 0);
   --count_of(semaphore);
   return 0;
 }
@@ -163,7 +169,7 @@ int ForeignThreads::wait(pthread_barrier_t& barrier) {
               .object = &barrier,
               .state = fmt::format("{} of {} threads arrived", parts.arrived, parts.parties)},
              {});
-    if (ended != Ended::Cancelled) return 0;
+    if (ended != Ended::Cancelled && ended != Ended::Interrupted) return 0;
   }
 }
 
@@ -204,6 +210,7 @@ int ForeignThreads::wake(const std::uint32_t* word, int most, std::uint32_t bits
   constexpr const char* kCall = "futex";
   if (is_in_vain()) return 0;
   int woken = 0;
+  FERMATA_ASSERT(word != nullptr);
   while (woken < most) {
     const WaitLines::Line* const line = lines_.find(word);
     if (line == nullptr) break;

@@ -87,7 +87,7 @@ bool run_silently(std::vector<std::string> arguments, std::vector<std::string> e
   if (error != 0) throw InputOutputError("cannot start " + program, error);
   RunClock clock;
   const bool ended = ends_before(child, [&] { return clock.on(0) >= limit; });
-  if (!ended) ::kill(child, SIGKILL);
+  if (!ended) os::kernel.kill(child, SIGKILL);
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   return ended;

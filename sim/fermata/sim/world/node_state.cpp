@@ -24,6 +24,7 @@
 #include "fermata/sim/base/stack_text.hpp"
 #include "fermata/sim/guard/guard.hpp"
 #include "fermata/sim/guard/thrown_errors.hpp"
+#include "fermata/sim/posix/thread_exit.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/world/reactor.hpp"
 
@@ -461,7 +462,10 @@ void NodeState::run_body(const std::function<void()>& body) {
       node.stage_.drop_actions_of(node);
     }
   } const end{*this};
-  body();
+  try {
+    body();
+  } catch (const ThreadExit&) {  // The others go on.
+  }
 }
 
 void NodeState::meet_clock_fault() {

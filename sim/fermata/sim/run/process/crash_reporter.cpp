@@ -40,7 +40,7 @@ CrashReporter::CrashReporter(std::string command, std::uint64_t first_run)
   action.sa_handler = &CrashReporter::on_signal;
   action.sa_flags = SA_ONSTACK;
   for (std::size_t i = 0; i < kFatal.size(); ++i) {
-    ::sigaction(kFatal[i], &action, &previous_[i]);
+    os::kernel.sigaction(kFatal[i], &action, &previous_[i]);
   }
 }
 
@@ -69,7 +69,7 @@ void CrashReporter::speak() const noexcept {
 void CrashReporter::restore() noexcept {
   speaker = nullptr;
   for (std::size_t i = 0; i < kFatal.size(); ++i) {
-    ::sigaction(kFatal[i], &previous_[i], nullptr);
+    os::kernel.sigaction(kFatal[i], &previous_[i], nullptr);
   }
 }
 

@@ -116,7 +116,7 @@ class ForkedRuns::Recorder final : public ForkListener {
     action.sa_handler = &on_signal;
     action.sa_flags = SA_ONSTACK;
     for (std::size_t i = 0; i < kDeadly.size(); ++i) {
-      ::sigaction(kDeadly[i], &action, &formers_[i]);
+      os::kernel.sigaction(kDeadly[i], &action, &formers_[i]);
     }
   }
   /// Notes the stack from the caller of exit() on.
@@ -134,7 +134,7 @@ class ForkedRuns::Recorder final : public ForkListener {
   static void on_signal(int /*signum*/) noexcept {
     note_stack();
     for (std::size_t i = 0; i < kDeadly.size(); ++i) {
-      ::sigaction(kDeadly[i], &formers_[i], nullptr);
+      os::kernel.sigaction(kDeadly[i], &formers_[i], nullptr);
     }
   }
   static void note_stack() noexcept {
@@ -182,11 +182,11 @@ void keep_short(int file) {
 void end_hanging(pid_t process, const std::atomic<int>& frames) {
   FERMATA_ASSERT(process > 0);
   constexpr int kTries = 200;
-  ::kill(process, SIGABRT);  // Its handler returns, and the process goes on.
+  os::kernel.kill(process, SIGABRT);  // Its handler returns, and the process goes on.
   for (int i = 0; i < kTries && frames.load() == 0; ++i) {
     os::kernel.poll(nullptr, 0, 1);
   }
-  ::kill(process, SIGKILL);
+  os::kernel.kill(process, SIGKILL);
 }
 
 /// The offset of `frame` in the program's own file; nothing when it is in a library.

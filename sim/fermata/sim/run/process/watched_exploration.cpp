@@ -16,6 +16,7 @@
 #include "fermata/sim/record/crash.hpp"
 #include "fermata/sim/run/process/fork.hpp"
 #include "fermata/sim/run/process/process_wait.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -28,7 +29,7 @@ class StatusFile {
  public:
   StatusFile()
       : path_(std::filesystem::temp_directory_path() /
-              fmt::format("fermata-{}.status", ::getpid())),
+              fmt::format("fermata-{}.status", os::kernel.getpid())),
         status_(SharedStatus::create(path_)) {}
   StatusFile(const StatusFile&) = delete;
   StatusFile& operator=(const StatusFile&) = delete;
@@ -73,7 +74,7 @@ int explore_watched(const WatchedExploration& explore, const ReproduceLine& repr
   };
   const bool hangs =
       !detail::ends_before(process, [&] { return clock.on(file.page().run.load()) > limit(); });
-  if (hangs) ::kill(process, SIGKILL);
+  if (hangs) os::kernel.kill(process, SIGKILL);
   int status = 0;
   while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }

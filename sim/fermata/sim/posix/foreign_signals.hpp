@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// Signals of a simulated process, for code that was not written for Fermata.
+//
+// Handlers   Run at the next call of a thread that lets the signal in, or at once in one that
+// waits. Waits      One that a handler has interrupted ends with EINTR, or goes on where SA_RESTART
+// says so
+//            and Linux does it.
+// Defaults   A signal that ends a process fails the run.
+
+#include <array>
+#include <cstdint>
+#include <map>
+
+#include "fermata/core/event.hpp"
+#include "fermata/core/timer.hpp"
+#include "fermata/posix/signals.hpp"
+
+namespace fermata::sim::detail {
+
+class Machine;
+
+/// Fires when a signal has come that the coroutine lets in which waits.
+class SignalArrival final : public Event {
+ public:
+  explicit SignalArrival(Runtime& runtime) : Event(runtime, EventKind::Plain) {}
+  ~SignalArrival() override { close(); }
+  [[nodiscard]] std::string info() const override { return "the arrival of a signal"; }
+
+ private:
+  void dispose() noexcept override {}
+};
+
+/// What signals need of the kernel that serves them.
+class SignalHost {
+ public:
+  /// Waits until a signal comes: -EINTR, or -ETIMEDOUT. May suspend.
+  virtual int wait_for_signal(const char* call, posix::Limit limit) = 0;
+  [[nodiscard]] virtual bool knows_thread(pthread_t thread) = 0;
+
+ protected:
+  ~SignalHost() = default;
+};
+
+class ForeignSignals final : public posix::Signals {
+ public:
+  ForeignSignals(SignalHost& host, Machine& machine) noexcept : host_(host), machine_(machine) {}
+
+  /// A process begins.
+  void begin_life();
+  /// Its main coroutine ends, and with it the alarm.
+  void main_ends() noexcept { drop_alarm(); }
+
+  /// Whether a handler could run, or somebody waits for a signal.
+  [[nodiscard]] bool are_used() const noexcept { return used_; }
+  /// Whether the process has a handler for it.
+  [[nodiscard]] bool handles(int signal) const noexcept;
+  /// The process gets a signal from outside.
+  void come(int signal);
+
+  /// Something is going to be waited for: no handler has interrupted it yet.
+  void begin_waiting() noexcept { may_restart_ = false; }
+  /// Runs the handlers of what has come for the current coroutine; whether one has run.
+  bool deliver();
+  /// Whether the handlers that deliver() has run let the call go on.
+  [[nodiscard]] bool may_restart() const noexcept { return may_restart_; }
+  /// A new thread has the mask of the one that makes it.
+  void inherit(std::uint64_t thread);
+
+  /// While it lives the current coroutine waits, and `arrival` fires when a signal comes for it.
+  class Waiting {
+   public:
+    Waiting(ForeignSignals& signals, SignalArrival& arrival);
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+    ~Waiting();
+
+   private:
+    ForeignSignals& signals_;
+    std::uint64_t thread_;
+  };
+
+  int set_action(int signal, const struct sigaction* action, struct sigaction* before) override;
+  int change_mask(int how, const sigset_t* mask, sigset_t* before) override;
+  sigset_t pending() override;
+  int send(pid_t process, int signal) override;
+  int send_to_thread(pthread_t thread, int signal) override;
+  int take(const sigset_t& wanted, posix::Limit limit) override;
+  int wait_for_handler(const std::optional<sigset_t>& mask) override;
+  int set_timer(const itimerval* setting, itimerval* before) override;
+  [[nodiscard]] pid_t process_id() const noexcept override;
+
+ private:
+  /// A bit for each signal, from bit 0 for signal 1.
+  using Set = std::uint64_t;
+  struct Thread {
+    Set mask = 0;
+    Set pending = 0;
+    Set taken = 0;                     // Waited for by take().
+    SignalArrival* arrival = nullptr;  // While it waits.
+  };
+
+  [[nodiscard]] static bool is_signal(int signal) noexcept;
+  [[nodiscard]] static Set bit(int signal) noexcept { return Set{1} << (signal - 1); }
+  [[nodiscard]] static Set set_of(const sigset_t& set) noexcept;
+  [[nodiscard]] static sigset_t set_from(Set set) noexcept;
+
+  /// The state of the current coroutine.
+  [[nodiscard]] Thread& mine();
+  /// One of `wanted` that is pending for the current coroutine, which it is not any longer; 0:
+  /// none.
+  [[nodiscard]] int next_of(Set wanted);
+  /// Sent to `thread`, or to the process when that is null.
+  void post(int signal, Thread* thread);
+  [[nodiscard]] bool is_ignored(int signal) const noexcept;
+  void run_handler(int signal);
+  void ring();
+  void set_alarm(Duration span);
+  void drop_alarm() noexcept;
+
+  SignalHost& host_;
+  Machine& machine_;
+  std::array<struct sigaction, NSIG> actions_ = {};
+  std::map<std::uint64_t, Thread> threads_;  // By coroutine.
+  Set pending_ = 0;                          // For the process.
+  bool used_ = false;
+  bool may_restart_ = false;
+  Ref<Timer> alarm_;
+  bool alarm_is_set_ = false;
+  Subscription alarm_watch_;
+  Instant alarm_at_;
+  Duration alarm_interval_ = Duration::zero();
+};
+
+}  // namespace fermata::sim::detail

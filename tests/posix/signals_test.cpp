@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Signals that a simulated process gets, as code sees them that was not written for Fermata.
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fermata/core/spawn.hpp"
+#include "fermata/core/suspend.hpp"
+#include "fermata/sync/await.hpp"
+#include "tests/support/world_fixture.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::vector<int> handled;
+void note(int signal) { handled.push_back(signal); }
+
+sigset_t only(int signal) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  return set;
+}
+
+void handle(int signal, int flags = 0) {
+  struct sigaction action = {};
+  action.sa_handler = &note;
+  action.sa_flags = flags;
+  ASSERT_EQ(sigaction(signal, &action, nullptr), 0);
+}
+
+double seconds() { return static_cast<double>(now().nanoseconds) / 1e9; }
+
+class Signals : public test::WorldFixture {
+ protected:
+  Signals() { handled.clear(); }
+  void run_alone(std::function<void()> body) {
+    world_->node("main", std::move(body));
+    run();
+  }
+};
+
+TEST_F(Signals, AHandlerRunsWhereTheSignalIsRaised) {
+  run_alone([] {
+    handle(SIGUSR1);
+    EXPECT_EQ(raise(SIGUSR1), 0);
+    EXPECT_EQ(handled, (std::vector<int>{SIGUSR1}));
+    EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
+    EXPECT_EQ(handled.size(), 2u);
+    EXPECT_EQ(kill(getpid() + 1, SIGUSR1), -1);
+    EXPECT_EQ(errno, ESRCH);
+    EXPECT_EQ(signal(SIGKILL, &note), SIG_ERR);
+  });
+}
+
+TEST_F(Signals, WaitBehindTheMask) {
+  run_alone([] {
+    handle(SIGUSR1);
+    const sigset_t blocked = only(SIGUSR1);
+    sigset_t before;
+    EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+    raise(SIGUSR1);
+    EXPECT_TRUE(handled.empty());
+    sigset_t pending;
+    sigpending(&pending);
+    EXPECT_EQ(sigismember(&pending, SIGUSR1), 1);
+    EXPECT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+    EXPECT_EQ(handled.size(), 1u);
+  });
+}
+
+TEST_F(Signals, AnAlarmInterruptsASleep) {
+  run_alone([] {
+    handle(SIGALRM);
+    EXPECT_EQ(alarm(2), 0u);
+    EXPECT_EQ(sleep(10), 8u);
+    EXPECT_EQ(handled, (std::vector<int>{SIGALRM}));
+    EXPECT_NEAR(seconds(), 2, 0.01);
+    alarm(3);
+    EXPECT_EQ(pause(), -1);
+    EXPECT_EQ(errno, EINTR);
+    EXPECT_NEAR(seconds(), 5, 0.01);
+  });
+}
+
+TEST_F(Signals, SomeCallsGoOnWhereTheHandlerSaysSo) {
+  run_alone([] {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    char byte = 0;
+    handle(SIGALRM);
+    alarm(1);
+    EXPECT_EQ(read(ends[0], &byte, 1), -1);
+    EXPECT_EQ(errno, EINTR);
+    handle(SIGALRM, SA_RESTART);
+    alarm(1);
+    auto writer = spawn([&] {
+      delay(2s);
+      EXPECT_EQ(write(ends[1], "x", 1), 1);
+    });
+    EXPECT_EQ(read(ends[0], &byte, 1), 1);
+    EXPECT_EQ(handled.size(), 2u);
+    await(writer);
+    close(ends[0]);
+    close(ends[1]);
+  });
+}
+
+TEST_F(Signals, AThreadWaitsForOne) {
+  run_alone([] {
+    const sigset_t wanted = only(SIGUSR2);
+    pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
+    pthread_t thread = 0;
+    ASSERT_EQ(pthread_create(
+                  &thread, nullptr,
+                  [](void*) -> void* {
+                    const sigset_t set = only(SIGUSR2);
+                    int signal = 0;
+                    EXPECT_EQ(sigwait(&set, &signal), 0);
+                    EXPECT_EQ(signal, SIGUSR2);
+                    const timespec second = {1, 0};
+                    EXPECT_EQ(sigtimedwait(&set, nullptr, &second), -1);
+                    EXPECT_EQ(errno, EAGAIN);
+                    return nullptr;
+                  },
+                  nullptr),
+              0);
+    delay(1s);
+    EXPECT_EQ(pthread_kill(thread, SIGUSR2), 0);
+    EXPECT_EQ(pthread_join(thread, nullptr), 0);
+    EXPECT_NEAR(seconds(), 2, 0.01);
+  });
+}
+
+TEST_F(Signals, AHandlerMayPostASemaphore) {
+  static sem_t told;
+  run_alone([] {
+    sem_init(&told, 0, 0);
+    struct sigaction action = {};
+    action.sa_handler = [](int) { sem_post(&told); };
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGALRM, &action, nullptr);
+    alarm(1);
+    EXPECT_EQ(sem_wait(&told), 0);
+    EXPECT_NEAR(seconds(), 1, 0.01);
+  });
+}
+
+TEST_F(Signals, OneThatNobodyHandlesEndsTheRun) {
+  world_->node("main", [] { raise(SIGTERM); });
+  world_->run();
+  ASSERT_TRUE(world_->failure());
+  EXPECT_EQ(world_->failure()->message, "signal 15 (Terminated) ends the process");
+}
+
+TEST_F(Signals, AThreadIsCancelledWhereItWaits) {
+  static std::vector<int> cleaned;
+  cleaned.clear();
+  run_alone([] {
+    pthread_t thread = 0;
+    ASSERT_EQ(pthread_create(
+                  &thread, nullptr,
+                  [](void*) -> void* {
+                    struct Cleaner {
+                      ~Cleaner() { cleaned.push_back(1); }
+                    } const cleaner;
+                    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr);
+                    sleep(2);
+                    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, nullptr);
+                    sleep(100);
+                    ADD_FAILURE() << "it should have been cancelled";
+                    return nullptr;
+                  },
+                  nullptr),
+              0);
+    sleep(1);
+    EXPECT_EQ(pthread_cancel(thread), 0);
+    void* result = nullptr;
+    EXPECT_EQ(pthread_join(thread, &result), 0);
+    EXPECT_EQ(result, PTHREAD_CANCELED);
+    EXPECT_EQ(cleaned.size(), 1u);
+    EXPECT_NEAR(seconds(), 2, 0.01);
+  });
+}
+
+}  // namespace
+}  // namespace fermata::sim
