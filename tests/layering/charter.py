@@ -14,7 +14,8 @@ from sources import line_of, read_sources, without_noise
 
 # The charter: what would make a run depend on anything but its tape.
 SIMULATED = re.compile(
-    r"runtime/fermata/(?!system/|os/|uv/|poll/|host/)|sim/fermata/sim/(?!cli/)|properties/models/"
+    r"runtime/fermata/(?!system/|os/|uv/|poll/|host/|posix/suspending/)|sim/fermata/sim/(?!cli/)"
+    r"|properties/models/"
 )
 CHARTER = {
     "a random generator of its own": r"\bs?rand\s*\(|\brandom_device\b|\bmt19937|\bminstd_rand"
@@ -42,6 +43,7 @@ SERVES = {
     "runtime/fermata/posix/kernel.hpp",
     "runtime/fermata/posix/served/clocks.cpp",
     "runtime/fermata/posix/served/random.cpp",
+    "runtime/fermata/posix/served/sleeps.cpp",
     "runtime/fermata/posix/served/system_call.cpp",
     "sim/fermata/sim/guard/guarded_functions.cpp",
     *("sim/fermata/sim/posix/kernel.hpp", "sim/fermata/sim/posix/kernel_time.cpp"),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/posix/kernel.hpp"
 
-#include <atomic>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/heap.hpp"
 
 namespace fermata::posix {
@@ -14,6 +14,7 @@ constinit std::atomic<bool> linked = false;
 
 constinit thread_local Kernel* serving = nullptr;
 constinit thread_local const void* caller = nullptr;
+constinit std::atomic<Disguises*> disguises = nullptr;
 
 Serving::Serving(Kernel* kernel, Heap* heap) noexcept
     : kernel_before_(std::exchange(serving, kernel)),
@@ -26,6 +27,9 @@ Serving::~Serving() {
 
 bool is_linked() noexcept { return linked.load(std::memory_order_relaxed); }
 
-void detail::set_linked() noexcept { linked.store(true, std::memory_order_relaxed); }
+void detail::set_linked() noexcept {
+  FERMATA_ASSERT(!is_linked());
+  linked.store(true, std::memory_order_relaxed);
+}
 
 }  // namespace fermata::posix

@@ -22,6 +22,7 @@
 #include <sys/uio.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -51,6 +52,13 @@ struct Interface {
 
 class Kernel {
  public:
+  /// What is asked of it.
+  enum class Extent : std::uint8_t {
+    Machine,  // every call
+    Waits,    // calls that may wait and those about descriptors; the C library does the rest
+  };
+  [[nodiscard]] Extent extent() const noexcept { return extent_; }
+
   // --- descriptors ---
 
   virtual ssize_t read(int descriptor, std::span<const iovec> target) = 0;
@@ -152,14 +160,41 @@ class Kernel {
   virtual void seed_random(unsigned seed) = 0;
 
  protected:
-  Kernel() = default;
+  explicit constexpr Kernel(Extent extent = Extent::Machine) noexcept : extent_(extent) {}
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
   ~Kernel() = default;
+
+ private:
+  Extent extent_;
+};
+
+/// Descriptors that block as far as their users can see, and do not underneath. A call on one that
+/// nobody serves goes to a kernel that makes it look so.
+class Disguises {
+ public:
+  /// For calls that transfer or connect; null when what the descriptor looks like is what it is. A
+  /// handler of a signal may call it.
+  [[nodiscard]] virtual Kernel* kernel_of(int descriptor) noexcept = 0;
+  /// For calls that manage the descriptor; null when it has no disguise.
+  [[nodiscard]] virtual Kernel* keeper_of(int descriptor) noexcept = 0;
+
+ protected:
+  ~Disguises() = default;
 };
 
 /// The kernel that serves this thread now; null when calls go to the C library.
 extern constinit thread_local Kernel* serving;
+
+/// The kernel that serves this thread, if it serves every call; else null.
+[[nodiscard]] inline Kernel* serving_machine() noexcept {
+  Kernel* const kernel = serving;
+  const bool serves = kernel != nullptr && kernel->extent() == Kernel::Extent::Machine;
+  return serves ? kernel : nullptr;
+}
+
+/// Null as long as there has never been a disguise.
+extern constinit std::atomic<Disguises*> disguises;
 
 /// Where the served call was made that may wait; for people.
 extern constinit thread_local const void* caller;

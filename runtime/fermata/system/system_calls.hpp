@@ -16,14 +16,17 @@
 //           libev, libevent and libuv make inside.
 
 #include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -39,6 +42,7 @@ struct SystemCalls {
   int (*timerfd_create)(clockid_t clock, int flags) = ::timerfd_create;
   int (*timerfd_settime)(int descriptor, int flags, const itimerspec* setting,
                          itimerspec* before) = ::timerfd_settime;
+  int (*timerfd_gettime)(int descriptor, itimerspec* left) = ::timerfd_gettime;
 
   // --- any descriptor ---
 
@@ -48,11 +52,14 @@ struct SystemCalls {
   int (*eventfd)(unsigned count, int flags) = ::eventfd;
   int (*fcntl)(int descriptor, int command, ...) = ::fcntl;
   int (*fstat)(int descriptor, struct stat* status) = ::fstat;
+  int (*ioctl)(int descriptor, unsigned long request, ...) = ::ioctl;
   int (*pipe2)(int* ends, int flags) = ::pipe2;
   int (*open)(const char* path, int flags, ...) = ::open;
   ssize_t (*pread)(int descriptor, void* buffer, size_t size, off_t offset) = ::pread;
   ssize_t (*read)(int descriptor, void* buffer, size_t size) = ::read;
+  ssize_t (*readv)(int descriptor, const iovec* target, int count) = ::readv;
   ssize_t (*write)(int descriptor, const void* data, size_t size) = ::write;
+  ssize_t (*writev)(int descriptor, const iovec* source, int count) = ::writev;
 
   // --- by number ---
 
@@ -85,6 +92,7 @@ struct SystemCalls {
   int (*setsockopt)(int descriptor, int level, int name, const void* value,
                     socklen_t size) = ::setsockopt;
   ssize_t (*recv)(int descriptor, void* buffer, size_t size, int flags) = ::recv;
+  ssize_t (*recvmsg)(int descriptor, msghdr* message, int flags) = ::recvmsg;
   ssize_t (*send)(int descriptor, const void* data, size_t size, int flags) = ::send;
   ssize_t (*sendmsg)(int descriptor, const msghdr* message, int flags) = ::sendmsg;
   int (*shutdown)(int descriptor, int how) = ::shutdown;
@@ -110,6 +118,13 @@ struct SystemCalls {
                                 const timespec* end) = ::pthread_cond_clockwait;
   pthread_t (*pthread_self)() = ::pthread_self;
   int (*pthread_getattr_np)(pthread_t thread, pthread_attr_t* attributes) = ::pthread_getattr_np;
+
+  // --- names ---
+
+  int (*getaddrinfo)(const char* host, const char* service, const addrinfo* hints,
+                     addrinfo** list) = ::getaddrinfo;
+  int (*getnameinfo)(const sockaddr* address, socklen_t size, char* host, socklen_t host_room,
+                     char* service, socklen_t service_room, int flags) = ::getnameinfo;
 };
 
 /// The system calls of the whole process; tests replace them.

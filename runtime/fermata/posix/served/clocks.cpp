@@ -14,7 +14,7 @@ extern "C" {
 
 // Every clock of a served program counts nanoseconds.
 int clock_getres(clockid_t clock, timespec* resolution) noexcept {
-  fermata::posix::Kernel* const kernel = fermata::posix::serving;
+  fermata::posix::Kernel* const kernel = fermata::posix::serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(clock_getres)(clock, resolution);
   timespec now = {};
   const int result = kernel->clock_gettime(clock, now);

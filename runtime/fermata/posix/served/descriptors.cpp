@@ -17,6 +17,7 @@
 
 using fermata::posix::answer;
 using fermata::posix::Kernel;
+using fermata::posix::managing;
 using fermata::posix::serving;
 using fermata::posix::serving_for;
 
@@ -27,6 +28,11 @@ bool is_valid_count(int count) noexcept { return count >= 0 && count <= IOV_MAX;
 /// A descriptor that cannot be read or written, which `transferred` tells, is refused before that.
 ssize_t refuse_count(ssize_t transferred) noexcept {
   return answer(transferred < 0 ? transferred : -EINVAL);
+}
+
+Kernel* managing_both(int descriptor, int target) noexcept {
+  Kernel* const kernel = managing(descriptor);
+  return kernel != nullptr ? kernel : managing(target);
 }
 
 }  // namespace
@@ -41,41 +47,43 @@ ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room);
 int fcntl64(int descriptor, int command, ...);
 
 ssize_t read(int descriptor, void* buffer, size_t size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(read)(descriptor, buffer, size);
   const iovec target = {buffer, size};
   return answer(kernel->read(descriptor, {&target, 1}));
 }
 
 ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room) {
-  if (serving == nullptr) return FERMATA_REAL(__read_chk)(descriptor, buffer, size, room);
+  if (serving_for(__builtin_return_address(0), descriptor) == nullptr) {
+    return FERMATA_REAL(__read_chk)(descriptor, buffer, size, room);
+  }
   return size <= room ? read(descriptor, buffer, size)
                       : FERMATA_REAL(__read_chk)(-1, buffer, size, room);  // Ends the program.
 }
 
 ssize_t readv(int descriptor, const iovec* target, int count) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(readv)(descriptor, target, count);
   if (!is_valid_count(count)) return refuse_count(kernel->read(descriptor, {}));
   return answer(kernel->read(descriptor, {target, static_cast<size_t>(count)}));
 }
 
 ssize_t write(int descriptor, const void* data, size_t size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(write)(descriptor, data, size);
   const iovec source = {const_cast<void*>(data), size};
   return answer(kernel->write(descriptor, {&source, 1}));
 }
 
 ssize_t writev(int descriptor, const iovec* source, int count) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(writev)(descriptor, source, count);
   if (!is_valid_count(count)) return refuse_count(kernel->write(descriptor, {}));
   return answer(kernel->write(descriptor, {source, static_cast<size_t>(count)}));
 }
 
 int close(int descriptor) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = managing(descriptor);
   return kernel == nullptr ? FERMATA_REAL(close)(descriptor) : answer(kernel->close(descriptor));
 }
 
@@ -86,7 +94,7 @@ int fcntl(int descriptor, int command, ...) {
   va_start(arguments, command);
   void* const argument = va_arg(arguments, void*);
   va_end(arguments);
-  Kernel* const kernel = serving;
+  Kernel* const kernel = managing(descriptor);
   if (kernel == nullptr) return FERMATA_REAL(fcntl)(descriptor, command, argument);
   return answer(kernel->fcntl(descriptor, command, reinterpret_cast<std::intptr_t>(argument)));
 }
@@ -104,20 +112,21 @@ int ioctl(int descriptor, unsigned long request, ...) noexcept {
   va_start(arguments, request);
   void* const argument = va_arg(arguments, void*);
   va_end(arguments);
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel =
+      serving != nullptr ? serving_for(__builtin_return_address(0)) : managing(descriptor);
   if (kernel == nullptr) return FERMATA_REAL(ioctl)(descriptor, request, argument);
   return answer(kernel->ioctl(descriptor, request, argument));
 }
 
 int dup(int descriptor) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = managing(descriptor);
   if (kernel == nullptr) return FERMATA_REAL(dup)(descriptor);
   return answer(kernel->fcntl(descriptor, F_DUPFD, 0));
 }
 
 // A descriptor that is its own target only has to be open; dup3() refuses that.
 int dup2(int descriptor, int target) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = managing_both(descriptor, target);
   if (kernel == nullptr) return FERMATA_REAL(dup2)(descriptor, target);
   if (descriptor != target) return answer(kernel->duplicate_to(descriptor, target, 0));
   const int open = answer(kernel->fcntl(descriptor, F_GETFD, 0));
@@ -125,7 +134,7 @@ int dup2(int descriptor, int target) noexcept {
 }
 
 int dup3(int descriptor, int target, int flags) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = managing_both(descriptor, target);
   if (kernel == nullptr) return FERMATA_REAL(dup3)(descriptor, target, flags);
   if (descriptor == target) return answer(-EINVAL);
   return answer(kernel->duplicate_to(descriptor, target, flags));

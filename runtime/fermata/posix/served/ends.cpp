@@ -17,7 +17,7 @@
 using fermata::posix::Function;
 using fermata::posix::is_foreign_code;
 using fermata::posix::real;
-using fermata::posix::serving;
+using fermata::posix::serving_machine;
 
 namespace {
 
@@ -37,7 +37,7 @@ std::string current_exception_text() {
 // Also when what unwinds a coroutine finds a destructor that cannot be left, such as that of a
 // std::thread that nobody has joined.
 void on_terminate() {
-  if (serving != nullptr) serving->terminate(current_exception_text());
+  if (serving_machine() != nullptr) serving_machine()->terminate(current_exception_text());
   if (former_handler != nullptr) former_handler();
   std::abort();
 }
@@ -61,16 +61,18 @@ extern "C" {
                                       const char* function) asm("__assert_fail");
 
 void fermata_abort() {
-  if (serving != nullptr && is_foreign_code(__builtin_return_address(0))) serving->abort("abort()");
+  if (serving_machine() != nullptr && is_foreign_code(__builtin_return_address(0))) {
+    serving_machine()->abort("abort()");
+  }
   real<void()>(Function::abort)();
   __builtin_unreachable();
 }
 
 void fermata_assert_fail(const char* assertion, const char* file, unsigned line,
                          const char* function) {
-  if (serving != nullptr && is_foreign_code(__builtin_return_address(0))) {
-    serving->abort(fmt::format("{}:{}: {}: Assertion `{}' failed", file, line,
-                               function != nullptr ? function : "?", assertion));
+  if (serving_machine() != nullptr && is_foreign_code(__builtin_return_address(0))) {
+    serving_machine()->abort(fmt::format("{}:{}: {}: Assertion `{}' failed", file, line,
+                                         function != nullptr ? function : "?", assertion));
   }
   real<void(const char*, const char*, unsigned, const char*)>(Function::__assert_fail)(
       assertion, file, line, function);

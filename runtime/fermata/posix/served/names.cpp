@@ -29,6 +29,7 @@ using fermata::posix::Interface;
 using fermata::posix::Kernel;
 using fermata::posix::serving;
 using fermata::posix::serving_for;
+using fermata::posix::serving_machine;
 
 namespace {
 
@@ -193,7 +194,7 @@ hostent* gethostbyname(const char* name) {
 }
 
 int gethostname(char* name, size_t room) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(gethostname)(name, room);
   return answer(copy(kernel->host_name(), name, room) ? 0 : -ENAMETOOLONG);
 }
@@ -201,7 +202,7 @@ int gethostname(char* name, size_t room) noexcept {
 // --- interfaces ---
 
 unsigned if_nametoindex(const char* name) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(if_nametoindex)(name);
   for (const Interface& each : kernel->interfaces()) {
     if (each.name == name) return each.index;
@@ -211,7 +212,7 @@ unsigned if_nametoindex(const char* name) noexcept {
 }
 
 char* if_indextoname(unsigned index, char* name) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(if_indextoname)(index, name);
   for (const Interface& each : kernel->interfaces()) {
     if (each.index == index && copy(each.name, name, IF_NAMESIZE)) return name;
@@ -221,7 +222,7 @@ char* if_indextoname(unsigned index, char* name) noexcept {
 }
 
 int getifaddrs(ifaddrs** list) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(getifaddrs)(list);
   const std::vector<Interface> interfaces = kernel->interfaces();
   void* const memory = std::calloc(interfaces.size(), sizeof(InterfaceEntry));

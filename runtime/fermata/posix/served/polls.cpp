@@ -187,12 +187,16 @@ int eventfd(unsigned count, int flags) noexcept {
 }
 
 int eventfd_read(int descriptor, eventfd_t* count) {
-  if (serving == nullptr) return FERMATA_REAL(eventfd_read)(descriptor, count);
+  if (serving_for(__builtin_return_address(0), descriptor) == nullptr) {
+    return FERMATA_REAL(eventfd_read)(descriptor, count);
+  }
   return ::read(descriptor, count, sizeof *count) == sizeof *count ? 0 : -1;
 }
 
 int eventfd_write(int descriptor, eventfd_t count) {
-  if (serving == nullptr) return FERMATA_REAL(eventfd_write)(descriptor, count);
+  if (serving_for(__builtin_return_address(0), descriptor) == nullptr) {
+    return FERMATA_REAL(eventfd_write)(descriptor, count);
+  }
   return ::write(descriptor, &count, sizeof count) == sizeof count ? 0 : -1;
 }
 

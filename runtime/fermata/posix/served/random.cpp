@@ -10,7 +10,7 @@
 #include "fermata/posix/served/real.hpp"
 
 using fermata::posix::Kernel;
-using fermata::posix::serving;
+using fermata::posix::serving_machine;
 
 extern "C" {
 
@@ -19,13 +19,13 @@ void arc4random_buf(void* buffer, size_t size) noexcept;
 std::uint32_t arc4random_uniform(std::uint32_t bound) noexcept;
 
 void arc4random_buf(void* buffer, size_t size) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(arc4random_buf)(buffer, size);
   kernel->fill_randomly({static_cast<std::byte*>(buffer), size});
 }
 
 std::uint32_t arc4random_uniform(std::uint32_t bound) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(arc4random_uniform)(bound);
   if (bound < 2) return 0;
   const std::uint32_t least = -bound % bound;  // Below it the remainders are not even.
@@ -37,23 +37,23 @@ std::uint32_t arc4random_uniform(std::uint32_t bound) noexcept {
 }
 
 long random() noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   return kernel == nullptr ? FERMATA_REAL(random)() : kernel->next_random();
 }
 
 int rand() noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   return kernel == nullptr ? FERMATA_REAL(rand)() : kernel->next_random();
 }
 
 void srandom(unsigned seed) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(srandom)(seed);
   kernel->seed_random(seed);
 }
 
 void srand(unsigned seed) noexcept {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(srand)(seed);
   kernel->seed_random(seed);
 }

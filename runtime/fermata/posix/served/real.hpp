@@ -49,6 +49,22 @@ template <class F>
   return __builtin_expect(serving == nullptr, 1) ? nullptr : detail::serving_from(from);
 }
 
+/// serving_for() of a call that transfers data of `descriptor` or connects it: when nobody serves
+/// it, the kernel that makes it look as if it blocks, if it only looks so.
+[[nodiscard]] inline Kernel* serving_for(const void* from, int descriptor) noexcept {
+  if (__builtin_expect(serving != nullptr, 0)) return detail::serving_from(from);
+  Disguises* const all = disguises.load(std::memory_order_relaxed);
+  return __builtin_expect(all == nullptr, 1) ? nullptr : all->kernel_of(descriptor);
+}
+
+/// The kernel for a call that manages `descriptor`: the one that serves, or else the one that keeps
+/// its disguise.
+[[nodiscard]] inline Kernel* managing(int descriptor) noexcept {
+  if (__builtin_expect(serving != nullptr, 0)) return serving;
+  Disguises* const all = disguises.load(std::memory_order_relaxed);
+  return __builtin_expect(all == nullptr, 1) ? nullptr : all->keeper_of(descriptor);
+}
+
 /// A kernel's result as functions of C give it: -1 and errno instead of a negative errno.
 template <class Result>
 [[nodiscard]] Result answer(Result result) noexcept {

@@ -20,7 +20,7 @@
 #include "fermata/posix/served/real.hpp"
 
 using fermata::posix::Kernel;
-using fermata::posix::serving;
+using fermata::posix::serving_machine;
 
 namespace {
 
@@ -100,20 +100,20 @@ servent* keep(const Service& service, const char* protocol) noexcept {
 extern "C" {
 
 servent* getservbyname(const char* name, const char* protocol) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(getservbyname)(name, protocol);
   return keep(service_of_name(*kernel, name), protocol);
 }
 
 servent* getservbyport(int port, const char* protocol) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(getservbyport)(port, protocol);
   return keep(service_of_port(*kernel, port), protocol);
 }
 
 int getservbyname_r(const char* name, const char* protocol, servent* entry, char* buffer,
                     size_t room, servent** result) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) {
     return FERMATA_REAL(getservbyname_r)(name, protocol, entry, buffer, room, result);
   }
@@ -122,7 +122,7 @@ int getservbyname_r(const char* name, const char* protocol, servent* entry, char
 
 int getservbyport_r(int port, const char* protocol, servent* entry, char* buffer, size_t room,
                     servent** result) {
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) {
     return FERMATA_REAL(getservbyport_r)(port, protocol, entry, buffer, room, result);
   }

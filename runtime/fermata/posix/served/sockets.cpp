@@ -85,19 +85,19 @@ int listen(int descriptor, int backlog) noexcept {
 }
 
 int accept4(int descriptor, sockaddr* address, socklen_t* size, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(accept4)(descriptor, address, size, flags);
   return answer(kernel->accept(descriptor, address, size, flags));
 }
 
 int accept(int descriptor, sockaddr* address, socklen_t* size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(accept)(descriptor, address, size);
   return answer(kernel->accept(descriptor, address, size, 0));
 }
 
 int connect(int descriptor, const sockaddr* address, socklen_t size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(connect)(descriptor, address, size);
   return answer(kernel->connect(descriptor, address, size));
 }
@@ -135,14 +135,14 @@ int shutdown(int descriptor, int how) noexcept {
 // --- receiving ---
 
 ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(recvmsg)(descriptor, message, flags);
   return answer(kernel->receive(descriptor, *message, flags));
 }
 
 ssize_t recvfrom(int descriptor, void* buffer, size_t size, int flags, sockaddr* address,
                  socklen_t* address_size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) {
     return FERMATA_REAL(recvfrom)(descriptor, buffer, size, flags, address, address_size);
   }
@@ -150,7 +150,7 @@ ssize_t recvfrom(int descriptor, void* buffer, size_t size, int flags, sockaddr*
 }
 
 ssize_t recv(int descriptor, void* buffer, size_t size, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(recv)(descriptor, buffer, size, flags);
   return receive(*kernel, descriptor, buffer, size, flags, nullptr, nullptr);
 }
@@ -158,7 +158,7 @@ ssize_t recv(int descriptor, void* buffer, size_t size, int flags) {
 // What is too large for its buffer ends the program, in the real one.
 
 ssize_t __recv_chk(int descriptor, void* buffer, size_t size, size_t room, int flags) {
-  if (serving == nullptr || size > room) {
+  if (serving_for(__builtin_return_address(0), descriptor) == nullptr || size > room) {
     return FERMATA_REAL(__recv_chk)(descriptor, buffer, size, room, flags);
   }
   return recv(descriptor, buffer, size, flags);
@@ -166,7 +166,7 @@ ssize_t __recv_chk(int descriptor, void* buffer, size_t size, size_t room, int f
 
 ssize_t __recvfrom_chk(int descriptor, void* buffer, size_t size, size_t room, int flags,
                        sockaddr* address, socklen_t* address_size) {
-  if (serving == nullptr || size > room) {
+  if (serving_for(__builtin_return_address(0), descriptor) == nullptr || size > room) {
     return FERMATA_REAL(__recvfrom_chk)(descriptor, buffer, size, room, flags, address,
                                         address_size);
   }
@@ -175,7 +175,7 @@ ssize_t __recvfrom_chk(int descriptor, void* buffer, size_t size, size_t room, i
 
 // An error behind the first message is lost here, where the system tells it in the next call.
 int recvmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags, timespec* limit) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(recvmmsg)(descriptor, messages, count, flags, limit);
   if (limit != nullptr) return answer(-ENOSYS);
   count = std::min(count, kMostMessages);
@@ -192,14 +192,14 @@ int recvmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags, times
 // --- sending ---
 
 ssize_t sendmsg(int descriptor, const msghdr* message, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(sendmsg)(descriptor, message, flags);
   return answer(kernel->send(descriptor, *message, flags));
 }
 
 ssize_t sendto(int descriptor, const void* data, size_t size, int flags, const sockaddr* address,
                socklen_t address_size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) {
     return FERMATA_REAL(sendto)(descriptor, data, size, flags, address, address_size);
   }
@@ -207,13 +207,13 @@ ssize_t sendto(int descriptor, const void* data, size_t size, int flags, const s
 }
 
 ssize_t send(int descriptor, const void* data, size_t size, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(send)(descriptor, data, size, flags);
   return send(*kernel, descriptor, data, size, flags, nullptr, 0);
 }
 
 int sendmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
+  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
   if (kernel == nullptr) return FERMATA_REAL(sendmmsg)(descriptor, messages, count, flags);
   count = std::min(count, kMostMessages);
   for (unsigned i = 0; i < count; ++i) {

@@ -24,7 +24,7 @@ using fermata::posix::answer;
 using fermata::posix::Deadline;
 using fermata::posix::is_time;
 using fermata::posix::Kernel;
-using fermata::posix::serving;
+using fermata::posix::serving_machine;
 using fermata::posix::Threads;
 using fermata::posix::threads_for;
 using fermata::posix::Until;
@@ -107,7 +107,7 @@ extern "C" long syscall(long number, ...) noexcept {
   Arguments given;
   for (long& each : given) each = va_arg(list, long);
   va_end(list);
-  Kernel* const kernel = serving;
+  Kernel* const kernel = serving_machine();
   if (kernel == nullptr) {
     return FERMATA_REAL(syscall)(number, given[0], given[1], given[2], given[3], given[4],
                                  given[5]);

@@ -21,9 +21,12 @@ void fill_system_table() noexcept {
   calls.eventfd = FERMATA_REAL(eventfd);
   calls.fcntl = FERMATA_REAL(fcntl);
   calls.fstat = FERMATA_REAL(fstat);
+  calls.getaddrinfo = FERMATA_REAL(getaddrinfo);
+  calls.getnameinfo = FERMATA_REAL(getnameinfo);
   calls.getpeername = FERMATA_REAL(getpeername);
   calls.getsockname = FERMATA_REAL(getsockname);
   calls.getsockopt = FERMATA_REAL(getsockopt);
+  calls.ioctl = FERMATA_REAL(ioctl);
   calls.listen = FERMATA_REAL(listen);
   calls.open = FERMATA_REAL(open);
   calls.pipe2 = FERMATA_REAL(pipe2);
@@ -40,7 +43,9 @@ void fill_system_table() noexcept {
   calls.pthread_mutex_unlock = FERMATA_REAL(pthread_mutex_unlock);
   calls.pthread_self = FERMATA_REAL(pthread_self);
   calls.read = FERMATA_REAL(read);
+  calls.readv = FERMATA_REAL(readv);
   calls.recv = FERMATA_REAL(recv);
+  calls.recvmsg = FERMATA_REAL(recvmsg);
   calls.send = FERMATA_REAL(send);
   calls.sendmsg = FERMATA_REAL(sendmsg);
   calls.setsockopt = FERMATA_REAL(setsockopt);
@@ -49,6 +54,7 @@ void fill_system_table() noexcept {
   calls.socketpair = FERMATA_REAL(socketpair);
   calls.syscall = FERMATA_REAL(syscall);
   calls.timerfd_create = FERMATA_REAL(timerfd_create);
+  calls.timerfd_gettime = FERMATA_REAL(timerfd_gettime);
   calls.timerfd_settime = FERMATA_REAL(timerfd_settime);
   calls.sigaction = FERMATA_REAL(sigaction);
   calls.signal = FERMATA_REAL(signal);
@@ -57,6 +63,7 @@ void fill_system_table() noexcept {
   calls.raise = FERMATA_REAL(raise);
   calls.getpid = FERMATA_REAL(getpid);
   calls.write = FERMATA_REAL(write);
+  calls.writev = FERMATA_REAL(writev);
 }
 
 }  // namespace fermata::posix

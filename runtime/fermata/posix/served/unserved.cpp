@@ -28,18 +28,18 @@ namespace {
 
 /// Whether the call of `function` from `caller` must not happen; then the run has failed.
 bool is_refused(const char* function, const void* caller) {
-  using fermata::posix::serving;
-  if (serving == nullptr || fermata::posix::is_system_code(caller)) return false;
-  serving->refuse(function, caller);
+  fermata::posix::Kernel* const kernel = fermata::posix::serving_machine();
+  if (kernel == nullptr || fermata::posix::is_system_code(caller)) return false;
+  kernel->refuse(function, caller);
   errno = ENOSYS;
   return true;
 }
 
 /// The descriptor of a served device; -1 for any other path.
 int open_device(const char* path, int flags, const void* caller) {
-  using fermata::posix::serving;
-  if (serving == nullptr || fermata::posix::is_system_code(caller)) return -1;
-  return serving->open_device(path, flags);
+  fermata::posix::Kernel* const kernel = fermata::posix::serving_machine();
+  if (kernel == nullptr || fermata::posix::is_system_code(caller)) return -1;
+  return kernel->open_device(path, flags);
 }
 
 /// What a function returns that fails.

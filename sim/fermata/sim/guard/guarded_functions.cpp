@@ -34,6 +34,7 @@
 
 using fermata::posix::Kernel;
 using fermata::posix::serving;
+using fermata::posix::serving_machine;
 using fermata::posix::Threads;
 using fermata::sim::detail::is_guarded;
 using fermata::sim::detail::report_guarded;
@@ -68,8 +69,8 @@ constinit Real<unsigned(void*)> real_random_device("_ZNSt13random_device9_M_getv
 std::atomic<void (*)(const void* caller) noexcept> exit_listener = nullptr;
 
 [[noreturn]] void leave(const char* name, Real<void(int)>& real, int code, const void* caller) {
-  if (serving != nullptr && fermata::posix::is_foreign_code(caller)) {
-    serving->abort(fmt::format("{}({})", name, code));
+  if (serving_machine() != nullptr && fermata::posix::is_foreign_code(caller)) {
+    serving_machine()->abort(fmt::format("{}({})", name, code));
   }
   if (const auto listener = exit_listener.load()) listener(caller);
   // What runs at the end, such as a search for leaks that holds malloc's lock, is not simulated.
@@ -91,16 +92,16 @@ bool may_wait(const void* from) noexcept {
 }
 
 timespec served_wall_clock() noexcept {
-  FERMATA_ASSERT(serving != nullptr);
+  FERMATA_ASSERT(serving_machine() != nullptr);
   timespec now = {};
-  static_cast<void>(serving->clock_gettime(CLOCK_REALTIME, now));
+  static_cast<void>(serving_machine()->clock_gettime(CLOCK_REALTIME, now));
   return now;
 }
 
 std::uint32_t served_number() noexcept {
-  FERMATA_ASSERT(serving != nullptr);
+  FERMATA_ASSERT(serving_machine() != nullptr);
   std::uint32_t number = 0;
-  serving->fill_randomly(std::as_writable_bytes(std::span(&number, 1)));
+  serving_machine()->fill_randomly(std::as_writable_bytes(std::span(&number, 1)));
   return number;
 }
 
@@ -164,9 +165,9 @@ extern "C" {
 // --- time: a run that has failed may as well know it ---
 
 clock_t clock() noexcept {
-  if (serving != nullptr) {
+  if (serving_machine() != nullptr) {
     timespec used = {};
-    static_cast<void>(serving->clock_gettime(CLOCK_PROCESS_CPUTIME_ID, used));
+    static_cast<void>(serving_machine()->clock_gettime(CLOCK_PROCESS_CPUTIME_ID, used));
     return used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1'000'000'000 / CLOCKS_PER_SEC);
   }
   static_cast<void>(may("clock"));
@@ -174,13 +175,13 @@ clock_t clock() noexcept {
 }
 
 int clock_gettime(clockid_t clock, timespec* time) noexcept {
-  if (serving != nullptr) return answer(serving->clock_gettime(clock, *time));
+  if (serving_machine() != nullptr) return answer(serving_machine()->clock_gettime(clock, *time));
   static_cast<void>(may("clock_gettime"));
   return real_clock_gettime.get()(clock, time);
 }
 
 int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
-  if (serving != nullptr) {
+  if (serving_machine() != nullptr) {
     const timespec now = served_wall_clock();
     *time = {.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1000};
     return 0;
@@ -190,7 +191,7 @@ int gettimeofday(timeval* __restrict time, void* __restrict zone) noexcept {
 }
 
 time_t time(time_t* time) noexcept {
-  if (serving != nullptr) {
+  if (serving_machine() != nullptr) {
     const time_t now = served_wall_clock().tv_sec;
     if (time != nullptr) *time = now;
     return now;
@@ -200,7 +201,7 @@ time_t time(time_t* time) noexcept {
 }
 
 int timespec_get(timespec* time, int base) noexcept {
-  if (serving != nullptr && base == TIME_UTC) {
+  if (serving_machine() != nullptr && base == TIME_UTC) {
     *time = served_wall_clock();
     return base;
   }
@@ -211,16 +212,16 @@ int timespec_get(timespec* time, int base) noexcept {
 // --- random numbers ---
 
 std::uint32_t arc4random() noexcept {
-  if (serving != nullptr) return served_number();
+  if (serving_machine() != nullptr) return served_number();
   static_cast<void>(may("arc4random"));
   return real_arc4random.get()();
 }
 
 int getentropy(void* buffer, size_t size) {
-  if (serving != nullptr) {
+  if (serving_machine() != nullptr) {
     constexpr size_t kMost = 256;
     if (size > kMost) return answer(-EIO);
-    serving->fill_randomly({static_cast<std::byte*>(buffer), size});
+    serving_machine()->fill_randomly({static_cast<std::byte*>(buffer), size});
     return 0;
   }
   static_cast<void>(may("getentropy"));
@@ -228,8 +229,8 @@ int getentropy(void* buffer, size_t size) {
 }
 
 ssize_t getrandom(void* buffer, size_t size, unsigned flags) {
-  if (serving != nullptr) {
-    serving->fill_randomly({static_cast<std::byte*>(buffer), size});
+  if (serving_machine() != nullptr) {
+    serving_machine()->fill_randomly({static_cast<std::byte*>(buffer), size});
     return static_cast<ssize_t>(size);
   }
   static_cast<void>(may("getrandom"));
@@ -238,7 +239,7 @@ ssize_t getrandom(void* buffer, size_t size, unsigned flags) {
 
 // std::random_device::_M_getval(). Where the C++ library is linked in, its own one wins.
 [[gnu::weak]] unsigned _ZNSt13random_device9_M_getvalEv(void* self) {
-  if (serving != nullptr) return served_number();
+  if (serving_machine() != nullptr) return served_number();
   static_cast<void>(may("std::random_device"));
   return real_random_device.get()(self);
 }
