@@ -34,6 +34,7 @@
 #include "fermata/io/trigger.hpp"         // IWYU pragma: export
 #include "fermata/io/tty.hpp"             // IWYU pragma: export
 #include "fermata/io/udp.hpp"             // IWYU pragma: export
+#include "fermata/posix/suspending/suspending.hpp"  // IWYU pragma: export
 #include "fermata/sync/await.hpp"         // IWYU pragma: export
 #include "fermata/sync/barrier.hpp"       // IWYU pragma: export
 #include "fermata/sync/channel.hpp"       // IWYU pragma: export

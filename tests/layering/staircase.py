@@ -27,6 +27,8 @@ MAY_INCLUDE = {
     "runtime/os": runtime("base core reactor system"),
     # What foreign code sees as its operating system.
     "runtime/posix": runtime("base system"),
+    # The real one, for coroutines of real programs.
+    "runtime/posix/suspending": runtime("base core reactor io os posix system"),
     # The functions of the C library, defined anew.
     "runtime/posix/served": runtime("base posix system"),
     "runtime/poll": runtime("base core reactor system os"),
@@ -43,7 +45,7 @@ MAY_INCLUDE = {
     "runtime/db/odbc": runtime("base io db"),
     # Knows every driver that a database can have.
     "runtime/db/drivers": runtime("base db db/sqlite db/postgresql db/mariadb db/odbc"),
-    "runtime": runtime("base core sync io"),
+    "runtime": runtime("base core sync io posix/suspending"),
     "sim/base": runtime("base system"),
     "sim/tape": runtime("base core") | sim("base"),
     "sim/guard": runtime("base posix") | sim("base"),

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Sockets.
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <cstring>
+#include <memory>
+
+#include "fermata/posix/suspending/disguise_table.hpp"
+#include "fermata/posix/suspending/system_kernel.hpp"
+#include "fermata/posix/suspending/system_transfer.hpp"
+#include "fermata/system/system_calls.hpp"
+
+namespace fermata::posix {
+
+namespace {
+
+constexpr std::chrono::milliseconds kRetry{1};
+
+bool is_stream(int descriptor) noexcept {
+  int type = 0;
+  socklen_t size = sizeof type;
+  return os::kernel.getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+         type == SOCK_STREAM;
+}
+
+/// What it has received of other descriptors looks as it did where it came from.
+void adopt_descriptors(msghdr& message) noexcept {
+  for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
+       each = CMSG_NXTHDR(&message, each)) {
+    if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int received = 0;
+      std::memcpy(&received, CMSG_DATA(each) + i * sizeof received, sizeof received);
+      DisguiseTable::instance().adopt(received);
+    }
+  }
+}
+
+}  // namespace
+
+int SystemKernel::socket(int domain, int type, int protocol) {
+  const int made = told(os::kernel.socket(domain, type | SOCK_NONBLOCK, protocol));
+  return disguised(made, (type & SOCK_NONBLOCK) == 0);
+}
+
+int SystemKernel::socketpair(int domain, int type, int protocol, std::array<int, 2>& ends) {
+  const int code = told(os::kernel.socketpair(domain, type | SOCK_NONBLOCK, protocol, ends.data()));
+  if (code != 0) return code;
+  for (int& each : ends) each = disguised(each, (type & SOCK_NONBLOCK) == 0);
+  return 0;
+}
+
+int SystemKernel::bind(int descriptor, const sockaddr* address, socklen_t size) {
+  return told(os::kernel.bind(descriptor, address, size));
+}
+
+int SystemKernel::listen(int descriptor, int backlog) {
+  return told(os::kernel.listen(descriptor, backlog));
+}
+
+int SystemKernel::getsockname(int descriptor, sockaddr* address, socklen_t* size) {
+  return told(os::kernel.getsockname(descriptor, address, size));
+}
+
+int SystemKernel::getpeername(int descriptor, sockaddr* address, socklen_t* size) {
+  return told(os::kernel.getpeername(descriptor, address, size));
+}
+
+int SystemKernel::getsockopt(int descriptor, int level, int name, void* value, socklen_t* size) {
+  return told(os::kernel.getsockopt(descriptor, level, name, value, size));
+}
+
+int SystemKernel::setsockopt(int descriptor, int level, int name, const void* value,
+                             socklen_t size) {
+  return told(os::kernel.setsockopt(descriptor, level, name, value, size));
+}
+
+int SystemKernel::shutdown(int descriptor, int how) {
+  return told(os::kernel.shutdown(descriptor, how));
+}
+
+// --- connections ---
+
+int SystemKernel::accept(int descriptor, sockaddr* address, socklen_t* size, int flags) {
+  const Manner manner = manner_of(descriptor);
+  const bool disguising = waiter_.disguises_descriptors();
+  const Way way = {.descriptor = descriptor,
+                   .events = POLLIN,
+                   .polls_first = manner == Manner::Blocking,
+                   .waits = manner != Manner::NonBlocking,
+                   .whole = false,
+                   .patience = SO_RCVTIMEO};
+  Patience patience;
+  const int accepted = repeat(way, patience, [&] {
+    const int underneath = disguising ? flags | SOCK_NONBLOCK : flags;
+    return told(os::kernel.accept4(descriptor, address, size, underneath));
+  });
+  return disguising ? disguised(accepted, (flags & SOCK_NONBLOCK) == 0) : accepted;
+}
+
+int SystemKernel::connect(int descriptor, const sockaddr* address, socklen_t size) {
+  const Manner manner = manner_of(descriptor);
+  if (manner == Manner::Blocking) return connect_elsewhere(descriptor, address, size);
+  for (;;) {
+    const int code = told(os::kernel.connect(descriptor, address, size));
+    if (manner == Manner::NonBlocking) return code;
+    if (code == -EINPROGRESS || code == -EALREADY) return finish_connecting(descriptor);
+    if (code != -EAGAIN) return code;
+    // A Unix socket whose listener has no room, which no poll tells of.
+    if (const int slept = waiter_.sleep(kRetry)) return slept;
+  }
+}
+
+int SystemKernel::finish_connecting(int descriptor) {
+  const Way way = {.descriptor = descriptor,
+                   .events = POLLOUT,
+                   .polls_first = true,
+                   .waits = true,
+                   .whole = false,
+                   .patience = SO_SNDTIMEO};
+  Patience patience;
+  const int code = repeat(way, patience, [&] {
+    int error = 0;
+    socklen_t size = sizeof error;
+    os::kernel.getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size);
+    return -error;
+  });
+  return code == -EAGAIN ? -EINPROGRESS : code;
+}
+
+// A socket that blocks, and must not be changed.
+int SystemKernel::connect_elsewhere(int descriptor, const sockaddr* address, socklen_t size) {
+  sockaddr_storage copy = {};
+  if (size > sizeof copy) return -EINVAL;
+  if (address == nullptr) return -EFAULT;
+  std::memcpy(&copy, address, size);
+  const auto code = std::make_shared<int>(0);
+  const int waited = waiter_.run_blocking([descriptor, copy, size, code] {
+    const auto* const any = reinterpret_cast<const sockaddr*>(&copy);
+    *code = told(os::kernel.connect(descriptor, any, size));
+  });
+  return waited != 0 ? waited : *code;
+}
+
+// --- transfers: no attempt blocks, whatever the manner ---
+
+ssize_t SystemKernel::receive(int descriptor, msghdr& message, int flags) {
+  const msghdr asked = message;
+  const auto attempt = [&](std::span<const iovec> pieces, msghdr& target) {
+    target.msg_iov = const_cast<iovec*>(pieces.data());
+    target.msg_iovlen = pieces.size();
+    return told(os::kernel.recvmsg(descriptor, &target, flags | MSG_DONTWAIT));
+  };
+  const std::span<const iovec> pieces(asked.msg_iov, asked.msg_iovlen);
+  bool first = true;
+  const auto part = [&](std::span<const iovec> left) {
+    if (!first) {
+      msghdr rest = {};
+      return attempt(left, rest);
+    }
+    msghdr target = asked;
+    const ssize_t size = attempt(left, target);
+    if (size < 0) return size;
+    first = false;
+    message = target;
+    message.msg_iov = asked.msg_iov;
+    message.msg_iovlen = asked.msg_iovlen;
+    adopt_descriptors(message);
+    return size;
+  };
+  const ssize_t at_once = part(pieces);
+  const bool whole = (flags & MSG_WAITALL) != 0 && (flags & MSG_PEEK) == 0;
+  const bool complete = at_once >= 0 && (!whole || at_once == 0 ||
+                                         static_cast<std::size_t>(at_once) >= size_of(pieces));
+  const bool failed = at_once < 0 && at_once != -EAGAIN;
+  if (complete || failed) return at_once;
+  const bool waits =
+      (flags & (MSG_DONTWAIT | MSG_ERRQUEUE)) == 0 && manner_of(descriptor) != Manner::NonBlocking;
+  const Way way = {.descriptor = descriptor,
+                   .events = (flags & MSG_OOB) != 0 ? short{POLLPRI} : short{POLLIN},
+                   .polls_first = false,
+                   .waits = waits,
+                   .whole = whole && is_stream(descriptor),
+                   .patience = SO_RCVTIMEO};
+  if (at_once < 0) return transfer(way, pieces, part);
+  if (!way.waits || !way.whole) return at_once;
+  std::vector<iovec> left(pieces.begin(), pieces.end());
+  drop_front(left, static_cast<std::size_t>(at_once));
+  const ssize_t later = transfer(way, left, part);
+  return later < 0 ? at_once : at_once + later;
+}
+
+ssize_t SystemKernel::send(int descriptor, const msghdr& message, int flags) {
+  bool first = true;
+  const auto part = [&](std::span<const iovec> pieces) {
+    msghdr source = message;
+    if (!first) source.msg_controllen = 0;
+    source.msg_iov = const_cast<iovec*>(pieces.data());
+    source.msg_iovlen = pieces.size();
+    const ssize_t size = told(os::kernel.sendmsg(descriptor, &source, flags | MSG_DONTWAIT));
+    if (size >= 0) first = false;
+    return size;
+  };
+  const std::span<const iovec> pieces(message.msg_iov, message.msg_iovlen);
+  const ssize_t at_once = part(pieces);
+  const bool complete = at_once >= 0 && static_cast<std::size_t>(at_once) >= size_of(pieces);
+  if (complete || (at_once < 0 && at_once != -EAGAIN)) return at_once;
+  const bool waits = (flags & MSG_DONTWAIT) == 0 && manner_of(descriptor) != Manner::NonBlocking;
+  const Way way = {.descriptor = descriptor,
+                   .events = POLLOUT,
+                   .polls_first = false,
+                   .waits = waits,
+                   .whole = true,
+                   .patience = SO_SNDTIMEO};
+  if (at_once < 0) return transfer(way, pieces, part);
+  if (!waits) return at_once;
+  std::vector<iovec> left(pieces.begin(), pieces.end());
+  drop_front(left, static_cast<std::size_t>(at_once));
+  const ssize_t later = transfer(way, left, part);
+  return later < 0 ? at_once : at_once + later;
+}
+
+}  // namespace fermata::posix
