@@ -2,7 +2,12 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <ostream>
 #include <string>
@@ -53,5 +58,44 @@ Told told(Result result) {
   const int error = errno;
   return {static_cast<long>(result), result < 0 ? error : 0};
 }
+
+/// A pipe, or a pair of connected sockets.
+class Pipe {
+ public:
+  explicit Pipe(bool is_socket = false) {
+    std::array<int, 2> ends{};
+    EXPECT_EQ(is_socket ? ::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) : ::pipe(ends.data()),
+              0);
+    reading = ends[0];
+    writing = ends[1];
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    ::close(reading);
+    ::close(writing);
+  }
+
+  int reading = -1;
+  int writing = -1;
+};
+
+/// What one call of read() gives.
+inline std::string read_some(int descriptor) {
+  std::string buffer(1 << 16, '\0');
+  const ssize_t size = ::read(descriptor, buffer.data(), buffer.size());
+  EXPECT_GE(size, 0) << "errno " << errno;
+  buffer.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  return buffer;
+}
+
+/// The address of this machine, with a port that the system chooses.
+inline sockaddr_in loopback() {
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+inline sockaddr* any(sockaddr_in& address) { return reinterpret_cast<sockaddr*>(&address); }
 
 }  // namespace fermata::test

@@ -23,13 +23,19 @@ constinit SystemKernel blocking_kernel(blocking_waiter);
 
 }  // namespace
 
-/// No handler of a signal runs in the thread that has it, which may need it.
+/// No handler of a signal runs in the thread that has it, which may need it. Handlers of a fork may
+/// open and close descriptors while the fork has it, in its thread.
 class DisguiseTable::Locked {
  public:
-  explicit Locked(DisguiseTable& locked) noexcept : locked_(locked) { lock(locked); }
+  explicit Locked(DisguiseTable& locked) noexcept
+      : locked_(locked), forks_(locked.forks_ && pthread_equal(locked.forking_, pthread_self())) {
+    if (!forks_) lock(locked);
+  }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
-  ~Locked() { unlock(locked_); }
+  ~Locked() {
+    if (!forks_) unlock(locked_);
+  }
 
   static void lock(DisguiseTable& locked) noexcept {
     while (locked.locked_.test_and_set(std::memory_order_acquire)) locked.locked_.wait(true);
@@ -42,6 +48,7 @@ class DisguiseTable::Locked {
  private:
   os::NoSignals no_signals_;
   DisguiseTable& locked_;
+  bool forks_;
 };
 
 DisguiseTable& DisguiseTable::instance() noexcept { return the_table; }
@@ -87,7 +94,7 @@ void DisguiseTable::put(Slot& slot, Look* look) noexcept {
 void DisguiseTable::begin() noexcept {
   if (begun_) return;
   begun_ = true;
-  pthread_atfork(&lock_for_fork, &unlock_in_parent, &unlock_in_child);
+  pthread_atfork(&lock_for_fork, &unlock_after_fork, &unlock_in_child);
   disguises.store(this, std::memory_order_release);
 }
 
@@ -185,11 +192,20 @@ Kernel* DisguiseTable::keeper_of(int descriptor) noexcept {
 
 // --- forks ---
 
-void DisguiseTable::lock_for_fork() noexcept { Locked::lock(the_table); }
-void DisguiseTable::unlock_in_parent() noexcept { Locked::unlock(the_table); }
+void DisguiseTable::lock_for_fork() noexcept {
+  Locked::lock(the_table);
+  the_table.forking_ = pthread_self();
+  the_table.forks_ = true;
+}
+
+void DisguiseTable::unlock_after_fork() noexcept {
+  the_table.forks_ = false;
+  Locked::unlock(the_table);
+}
+
 void DisguiseTable::unlock_in_child() noexcept {
   the_table.show_all();
-  Locked::unlock(the_table);
+  unlock_after_fork();
 }
 
 // With the lock. A number that means another file by now is left alone.

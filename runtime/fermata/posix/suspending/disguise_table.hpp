@@ -11,6 +11,7 @@
 //          the parent then, which has the same files, and goes on by polling. What posix_spawn()
 //          starts gets them as they are: not blocking.
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include <array>
@@ -75,13 +76,15 @@ class DisguiseTable final : public Disguises {
   void show_all() noexcept;
   void begin() noexcept;
   static void lock_for_fork() noexcept;
-  static void unlock_in_parent() noexcept;
+  static void unlock_after_fork() noexcept;
   static void unlock_in_child() noexcept;
 
   std::array<std::atomic<Page*>, kPages> pages_ = {};
   std::atomic_flag locked_;
   Look* free_ = nullptr;
   bool begun_ = false;
+  std::atomic<bool> forks_ = false;  // While the fork of a thread has the lock.
+  std::atomic<pthread_t> forking_ = 0;
 };
 
 }  // namespace fermata::posix

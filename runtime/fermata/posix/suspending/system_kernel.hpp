@@ -103,7 +103,7 @@ class SystemKernel final : public Kernel {
   void idle();
   /// Makes `descriptor`, which does not block, look as its user asked for; returns it.
   [[nodiscard]] int disguised(int descriptor, bool looks_blocking);
-  [[nodiscard]] int finish_connecting(int descriptor);
+  [[nodiscard]] int finish_connecting(int descriptor, const sockaddr* address, socklen_t size);
   [[nodiscard]] int connect_elsewhere(int descriptor, const sockaddr* address, socklen_t size);
 
   Waiter& waiter_;

@@ -108,14 +108,17 @@ int SystemKernel::connect(int descriptor, const sockaddr* address, socklen_t siz
   for (;;) {
     const int code = told(os::kernel.connect(descriptor, address, size));
     if (manner == Manner::NonBlocking) return code;
-    if (code == -EINPROGRESS || code == -EALREADY) return finish_connecting(descriptor);
+    if (code == -EINPROGRESS || code == -EALREADY) {
+      return finish_connecting(descriptor, address, size);
+    }
     if (code != -EAGAIN) return code;
     // A Unix socket whose listener has no room, which no poll tells of.
     if (const int slept = waiter_.sleep(kRetry)) return slept;
   }
 }
 
-int SystemKernel::finish_connecting(int descriptor) {
+// A call after the one that has begun it tells how it ended, and ends it for the system, too.
+int SystemKernel::finish_connecting(int descriptor, const sockaddr* address, socklen_t size) {
   const Way way = {.descriptor = descriptor,
                    .events = POLLOUT,
                    .polls_first = true,
@@ -124,10 +127,8 @@ int SystemKernel::finish_connecting(int descriptor) {
                    .patience = SO_SNDTIMEO};
   Patience patience;
   const int code = repeat(way, patience, [&] {
-    int error = 0;
-    socklen_t size = sizeof error;
-    os::kernel.getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size);
-    return -error;
+    const int ended = told(os::kernel.connect(descriptor, address, size));
+    return ended == -EALREADY ? -EAGAIN : ended;
   });
   return code == -EAGAIN ? -EINPROGRESS : code;
 }
