@@ -35,6 +35,39 @@ Kernel* managing_both(int descriptor, int target) noexcept {
   return kernel != nullptr ? kernel : managing(target);
 }
 
+// --- calls that are made often, when they may be served ---
+
+[[gnu::noinline]] ssize_t serve_read(const void* from, int descriptor, void* buffer, size_t size) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) return FERMATA_REAL(read)(descriptor, buffer, size);
+  const iovec target = {buffer, size};
+  return answer(kernel->read(descriptor, {&target, 1}));
+}
+
+[[gnu::noinline]] ssize_t serve_readv(const void* from, int descriptor, const iovec* target,
+                                      int count) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) return FERMATA_REAL(readv)(descriptor, target, count);
+  if (!is_valid_count(count)) return refuse_count(kernel->read(descriptor, {}));
+  return answer(kernel->read(descriptor, {target, static_cast<size_t>(count)}));
+}
+
+[[gnu::noinline]] ssize_t serve_write(const void* from, int descriptor, const void* data,
+                                      size_t size) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) return FERMATA_REAL(write)(descriptor, data, size);
+  const iovec source = {const_cast<void*>(data), size};
+  return answer(kernel->write(descriptor, {&source, 1}));
+}
+
+[[gnu::noinline]] ssize_t serve_writev(const void* from, int descriptor, const iovec* source,
+                                       int count) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) return FERMATA_REAL(writev)(descriptor, source, count);
+  if (!is_valid_count(count)) return refuse_count(kernel->write(descriptor, {}));
+  return answer(kernel->write(descriptor, {source, static_cast<size_t>(count)}));
+}
+
 }  // namespace
 
 extern "C" {
@@ -47,10 +80,8 @@ ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room);
 int fcntl64(int descriptor, int command, ...);
 
 ssize_t read(int descriptor, void* buffer, size_t size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) return FERMATA_REAL(read)(descriptor, buffer, size);
-  const iovec target = {buffer, size};
-  return answer(kernel->read(descriptor, {&target, 1}));
+  FERMATA_PASS_ON(read, descriptor, buffer, size)
+  return serve_read(__builtin_return_address(0), descriptor, buffer, size);
 }
 
 ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room) {
@@ -62,24 +93,18 @@ ssize_t __read_chk(int descriptor, void* buffer, size_t size, size_t room) {
 }
 
 ssize_t readv(int descriptor, const iovec* target, int count) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) return FERMATA_REAL(readv)(descriptor, target, count);
-  if (!is_valid_count(count)) return refuse_count(kernel->read(descriptor, {}));
-  return answer(kernel->read(descriptor, {target, static_cast<size_t>(count)}));
+  FERMATA_PASS_ON(readv, descriptor, target, count)
+  return serve_readv(__builtin_return_address(0), descriptor, target, count);
 }
 
 ssize_t write(int descriptor, const void* data, size_t size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) return FERMATA_REAL(write)(descriptor, data, size);
-  const iovec source = {const_cast<void*>(data), size};
-  return answer(kernel->write(descriptor, {&source, 1}));
+  FERMATA_PASS_ON(write, descriptor, data, size)
+  return serve_write(__builtin_return_address(0), descriptor, data, size);
 }
 
 ssize_t writev(int descriptor, const iovec* source, int count) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) return FERMATA_REAL(writev)(descriptor, source, count);
-  if (!is_valid_count(count)) return refuse_count(kernel->write(descriptor, {}));
-  return answer(kernel->write(descriptor, {source, static_cast<size_t>(count)}));
+  FERMATA_PASS_ON(writev, descriptor, source, count)
+  return serve_writev(__builtin_return_address(0), descriptor, source, count);
 }
 
 int close(int descriptor) {

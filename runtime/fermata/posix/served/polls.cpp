@@ -81,6 +81,28 @@ int wait_for_epoll(Kernel& kernel, int epoll, epoll_event* events, int room, Lim
   return kernel.epoll_wait(epoll, {events, static_cast<std::size_t>(room)}, limit);
 }
 
+// --- calls that are made often, when they may be served ---
+
+[[gnu::noinline]] int serve_poll(const void* from, pollfd* asked, nfds_t count, int milliseconds) {
+  Kernel* const kernel = serving_for(from);
+  if (kernel == nullptr) return FERMATA_REAL(poll)(asked, count, milliseconds);
+  return answer(kernel->poll({asked, count}, limit_of_milliseconds(milliseconds)));
+}
+
+[[gnu::noinline]] int serve_epoll_wait(const void* from, int epoll, epoll_event* events, int room,
+                                       int milliseconds) {
+  Kernel* const kernel = serving_for(from);
+  if (kernel == nullptr) return FERMATA_REAL(epoll_wait)(epoll, events, room, milliseconds);
+  return answer(wait_for_epoll(*kernel, epoll, events, room, limit_of_milliseconds(milliseconds)));
+}
+
+[[gnu::noinline]] int serve_epoll_pwait(const void* from, int epoll, epoll_event* events, int room,
+                                        int milliseconds, const sigset_t* mask) {
+  Kernel* const kernel = serving_for(from);
+  if (kernel == nullptr) return FERMATA_REAL(epoll_pwait)(epoll, events, room, milliseconds, mask);
+  return answer(wait_for_epoll(*kernel, epoll, events, room, limit_of_milliseconds(milliseconds)));
+}
+
 }  // namespace
 
 extern "C" {
@@ -91,9 +113,8 @@ int __ppoll_chk(pollfd* asked, nfds_t count, const timespec* limit, const sigset
                 size_t room);
 
 int poll(pollfd* asked, nfds_t count, int milliseconds) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
-  if (kernel == nullptr) return FERMATA_REAL(poll)(asked, count, milliseconds);
-  return answer(kernel->poll({asked, count}, limit_of_milliseconds(milliseconds)));
+  FERMATA_PASS_ON(poll, asked, count, milliseconds)
+  return serve_poll(__builtin_return_address(0), asked, count, milliseconds);
 }
 
 int ppoll(pollfd* asked, nfds_t count, const timespec* limit, const sigset_t* mask) {
@@ -159,15 +180,13 @@ int epoll_ctl(int epoll, int operation, int descriptor, epoll_event* event) noex
 }
 
 int epoll_wait(int epoll, epoll_event* events, int room, int milliseconds) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
-  if (kernel == nullptr) return FERMATA_REAL(epoll_wait)(epoll, events, room, milliseconds);
-  return answer(wait_for_epoll(*kernel, epoll, events, room, limit_of_milliseconds(milliseconds)));
+  FERMATA_PASS_ON(epoll_wait, epoll, events, room, milliseconds)
+  return serve_epoll_wait(__builtin_return_address(0), epoll, events, room, milliseconds);
 }
 
 int epoll_pwait(int epoll, epoll_event* events, int room, int milliseconds, const sigset_t* mask) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0));
-  if (kernel == nullptr) return FERMATA_REAL(epoll_pwait)(epoll, events, room, milliseconds, mask);
-  return answer(wait_for_epoll(*kernel, epoll, events, room, limit_of_milliseconds(milliseconds)));
+  FERMATA_PASS_ON(epoll_pwait, epoll, events, room, milliseconds, mask)
+  return serve_epoll_pwait(__builtin_return_address(0), epoll, events, room, milliseconds, mask);
 }
 
 int epoll_pwait2(int epoll, epoll_event* events, int room, const timespec* limit,

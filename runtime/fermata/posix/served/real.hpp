@@ -43,6 +43,14 @@ template <class F>
   return reinterpret_cast<F*>(find_real(function));
 }
 
+/// find_real() of a call that nobody serves and that is about no descriptor with a disguise; null
+/// for any other one, and when the real function is not known yet.
+[[nodiscard]] inline void* quick_real(Function function) noexcept {
+  const bool passes_on = serving == nullptr && disguises.load(std::memory_order_relaxed) == nullptr;
+  if (__builtin_expect(!passes_on, 0)) return nullptr;
+  return detail::real_functions[static_cast<std::size_t>(function)].load(std::memory_order_relaxed);
+}
+
 /// The kernel that serves a call from there, which is noted; null for one of the C++ library, which
 /// reads and writes files of its own streams.
 [[nodiscard]] inline Kernel* serving_for(const void* from) noexcept {
@@ -78,3 +86,11 @@ template <class Result>
 /// The real function of this name, which is called like it.
 #define FERMATA_REAL(name) \
   (::fermata::posix::real<decltype(::name)>(::fermata::posix::Function::name))
+
+/// Begins a served function that is called often: passes its call on when nobody serves it, at the
+/// cost of few instructions. What follows is a function of its own, so that this one needs no
+/// frame.
+#define FERMATA_PASS_ON(name, ...)                                                          \
+  if (void* const known = ::fermata::posix::quick_real(::fermata::posix::Function::name)) { \
+    return reinterpret_cast<decltype(&::name)>(known)(__VA_ARGS__);                         \
+  }

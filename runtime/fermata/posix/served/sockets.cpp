@@ -48,6 +48,56 @@ ssize_t send(Kernel& kernel, int descriptor, const void* data, size_t size, int 
   return answer(kernel.send(descriptor, message, flags));
 }
 
+// --- calls that are made often, when they may be served ---
+
+[[gnu::noinline]] ssize_t serve_recvmsg(const void* from, int descriptor, msghdr* message,
+                                        int flags) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) return FERMATA_REAL(recvmsg)(descriptor, message, flags);
+  return answer(kernel->receive(descriptor, *message, flags));
+}
+
+[[gnu::noinline]] ssize_t serve_recvfrom(const void* from, int descriptor, void* buffer,
+                                         size_t size, int flags, sockaddr* address,
+                                         socklen_t* address_size) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) {
+    return FERMATA_REAL(recvfrom)(descriptor, buffer, size, flags, address, address_size);
+  }
+  return receive(*kernel, descriptor, buffer, size, flags, address, address_size);
+}
+
+[[gnu::noinline]] ssize_t serve_recv(const void* from, int descriptor, void* buffer, size_t size,
+                                     int flags) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) return FERMATA_REAL(recv)(descriptor, buffer, size, flags);
+  return receive(*kernel, descriptor, buffer, size, flags, nullptr, nullptr);
+}
+
+[[gnu::noinline]] ssize_t serve_sendmsg(const void* from, int descriptor, const msghdr* message,
+                                        int flags) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) return FERMATA_REAL(sendmsg)(descriptor, message, flags);
+  return answer(kernel->send(descriptor, *message, flags));
+}
+
+[[gnu::noinline]] ssize_t serve_sendto(const void* from, int descriptor, const void* data,
+                                       size_t size, int flags, const sockaddr* address,
+                                       socklen_t address_size) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) {
+    return FERMATA_REAL(sendto)(descriptor, data, size, flags, address, address_size);
+  }
+  return send(*kernel, descriptor, data, size, flags, address, address_size);
+}
+
+[[gnu::noinline]] ssize_t serve_send(const void* from, int descriptor, const void* data,
+                                     size_t size, int flags) {
+  Kernel* const kernel = serving_for(from, descriptor);
+  if (kernel == nullptr) return FERMATA_REAL(send)(descriptor, data, size, flags);
+  return send(*kernel, descriptor, data, size, flags, nullptr, 0);
+}
+
 }  // namespace
 
 extern "C" {
@@ -135,24 +185,20 @@ int shutdown(int descriptor, int how) noexcept {
 // --- receiving ---
 
 ssize_t recvmsg(int descriptor, msghdr* message, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) return FERMATA_REAL(recvmsg)(descriptor, message, flags);
-  return answer(kernel->receive(descriptor, *message, flags));
+  FERMATA_PASS_ON(recvmsg, descriptor, message, flags)
+  return serve_recvmsg(__builtin_return_address(0), descriptor, message, flags);
 }
 
 ssize_t recvfrom(int descriptor, void* buffer, size_t size, int flags, sockaddr* address,
                  socklen_t* address_size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) {
-    return FERMATA_REAL(recvfrom)(descriptor, buffer, size, flags, address, address_size);
-  }
-  return receive(*kernel, descriptor, buffer, size, flags, address, address_size);
+  FERMATA_PASS_ON(recvfrom, descriptor, buffer, size, flags, address, address_size)
+  return serve_recvfrom(__builtin_return_address(0), descriptor, buffer, size, flags, address,
+                        address_size);
 }
 
 ssize_t recv(int descriptor, void* buffer, size_t size, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) return FERMATA_REAL(recv)(descriptor, buffer, size, flags);
-  return receive(*kernel, descriptor, buffer, size, flags, nullptr, nullptr);
+  FERMATA_PASS_ON(recv, descriptor, buffer, size, flags)
+  return serve_recv(__builtin_return_address(0), descriptor, buffer, size, flags);
 }
 
 // What is too large for its buffer ends the program, in the real one.
@@ -192,24 +238,20 @@ int recvmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags, times
 // --- sending ---
 
 ssize_t sendmsg(int descriptor, const msghdr* message, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) return FERMATA_REAL(sendmsg)(descriptor, message, flags);
-  return answer(kernel->send(descriptor, *message, flags));
+  FERMATA_PASS_ON(sendmsg, descriptor, message, flags)
+  return serve_sendmsg(__builtin_return_address(0), descriptor, message, flags);
 }
 
 ssize_t sendto(int descriptor, const void* data, size_t size, int flags, const sockaddr* address,
                socklen_t address_size) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) {
-    return FERMATA_REAL(sendto)(descriptor, data, size, flags, address, address_size);
-  }
-  return send(*kernel, descriptor, data, size, flags, address, address_size);
+  FERMATA_PASS_ON(sendto, descriptor, data, size, flags, address, address_size)
+  return serve_sendto(__builtin_return_address(0), descriptor, data, size, flags, address,
+                      address_size);
 }
 
 ssize_t send(int descriptor, const void* data, size_t size, int flags) {
-  Kernel* const kernel = serving_for(__builtin_return_address(0), descriptor);
-  if (kernel == nullptr) return FERMATA_REAL(send)(descriptor, data, size, flags);
-  return send(*kernel, descriptor, data, size, flags, nullptr, 0);
+  FERMATA_PASS_ON(send, descriptor, data, size, flags)
+  return serve_send(__builtin_return_address(0), descriptor, data, size, flags);
 }
 
 int sendmmsg(int descriptor, mmsghdr* messages, unsigned count, int flags) {

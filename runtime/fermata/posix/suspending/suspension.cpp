@@ -186,6 +186,11 @@ bool is_served() noexcept {
   return around == nullptr || &around->coroutine() == current_runtime().current();
 }
 
+/// A simulated machine keeps a cancellation for the next operation, which is this one.
+void throw_pending(const CoroutineBase& me, const SourcePlace& place) {
+  if (me.is_cancellation_requested() || fermata::detail::Scheduler::unwinding(me)) suspend(place);
+}
+
 }  // namespace
 
 void detail::run_suspending(fermata::detail::FunctionRef<void()> function,
@@ -194,7 +199,10 @@ void detail::run_suspending(fermata::detail::FunctionRef<void()> function,
   FERMATA_REQUIRE(is_linked(),
                   "suspending: the program does not define the functions of the C library anew: "
                   "expected it to be linked with fermata::posix");
-  if (is_served()) return function();
+  if (is_served()) {
+    function();
+    return serving_machine() != nullptr ? throw_pending(me, place) : void();
+  }
   Suspension suspension(me, place);
   try {
     function();
