@@ -9,7 +9,9 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/sendfile.h>
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -113,6 +115,29 @@ TEST_P(Suspending, ALargeWriteWaitsUntilAllOfItIsTaken) {
         EXPECT_EQ(received, sent.size());
         await(writer);
       }
+    });
+  });
+}
+
+TEST_P(Suspending, AFileThatIsSentWaitsUntilItIsTaken) {
+  run([] {
+    suspending([] {
+      constexpr std::size_t kSize = 1 << 20;
+      const int file = ::memfd_create("sent", 0);
+      ASSERT_EQ(::ftruncate(file, kSize), 0);
+      const Pipe pipe(true);
+      const auto writer = spawn([&] {
+        suspending([&] {
+          off_t offset = 0;
+          while (offset < off_t{kSize}) {
+            ASSERT_GT(::sendfile(pipe.writing, file, &offset, kSize), 0);
+          }
+        });
+      });
+      std::size_t received = 0;
+      while (received < kSize) received += read_some(pipe.reading).size();
+      await(writer);
+      ::close(file);
     });
   });
 }

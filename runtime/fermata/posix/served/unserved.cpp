@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/sendfile.h>
@@ -42,6 +43,19 @@ int open_device(const char* path, int flags, const void* caller) {
   return kernel->open_device(path, flags);
 }
 
+/// Waits until `target` takes data again; false, with errno, when it does not look as if it blocks,
+/// or nothing is to be waited for any more.
+bool wait_to_write(int target) noexcept {
+  const bool blocks = (::fcntl(target, F_GETFL) & O_NONBLOCK) == 0;
+  fermata::posix::Kernel* const kernel = fermata::posix::managing(target);
+  if (!blocks || kernel == nullptr) {
+    errno = EAGAIN;
+    return false;
+  }
+  pollfd asked = {target, POLLOUT, 0};
+  return fermata::posix::answer(kernel->poll({&asked, 1}, std::nullopt)) > 0;
+}
+
 /// What a function returns that fails.
 struct Failed {
   template <class T>
@@ -72,6 +86,15 @@ struct Failed {
     if (device >= 0) return device;                                           \
     if (is_refused(#name, __builtin_return_address(0))) return Failed{};      \
     return FERMATA_REAL(name)(first_arguments, flags, mode);                  \
+  }
+
+#define FERMATA_UNSERVED_TRANSFER(name, parameters, arguments)                           \
+  ssize_t name parameters noexcept {                                                     \
+    if (is_refused(#name, __builtin_return_address(0))) return Failed{};                 \
+    for (;;) {                                                                           \
+      const ssize_t size_sent = FERMATA_REAL(name) arguments;                            \
+      if (size_sent >= 0 || errno != EAGAIN || !wait_to_write(target)) return size_sent; \
+    }                                                                                    \
   }
 
 #define FERMATA_PATH_AT directory, path
@@ -143,10 +166,10 @@ FERMATA_UNSERVED(int, stat, (const char* path, struct stat* status), (path, stat
 FERMATA_UNSERVED(int, stat64, (const char* path, struct stat64* status), (path, status), noexcept)
 FERMATA_UNSERVED(int, symlink, (const char* from, const char* to), (from, to), noexcept)
 FERMATA_UNSERVED(int, unlink, (const char* path), (path), noexcept)
-FERMATA_UNSERVED(ssize_t, sendfile, (int target, int source, off_t* offset, size_t size),
-                 (target, source, offset, size), noexcept)
-FERMATA_UNSERVED(ssize_t, sendfile64, (int target, int source, off64_t* offset, size_t size),
-                 (target, source, offset, size), noexcept)
+FERMATA_UNSERVED_TRANSFER(sendfile, (int target, int source, off_t* offset, size_t size),
+                          (target, source, offset, size))
+FERMATA_UNSERVED_TRANSFER(sendfile64, (int target, int source, off64_t* offset, size_t size),
+                          (target, source, offset, size))
 FERMATA_UNSERVED(int, inotify_init, (), (), noexcept)
 FERMATA_UNSERVED(int, inotify_init1, (int flags), (flags), noexcept)
 FERMATA_UNSERVED(int, signalfd, (int descriptor, const sigset_t* mask, int flags),

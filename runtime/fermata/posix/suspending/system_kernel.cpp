@@ -46,7 +46,7 @@ int SystemKernel::wait(const Way& way, Limit limit) {
   return waiter_.wait({&asked, 1}, limit);
 }
 
-// Who asks again and again waits for others, which may run on this thread.
+// Who polls again and again waits for others, which may run on this thread.
 void SystemKernel::idle() {
   if (++idle_calls_ < kBusy) return;
   idle_calls_ = 0;

@@ -99,7 +99,7 @@ class SystemKernel final : public Kernel {
   [[nodiscard]] int repeat(const Way& way, Patience& patience, const Attempt& attempt);
   [[nodiscard]] bool is_ready(const Way& way) const noexcept;
   [[nodiscard]] int wait(const Way& way, Limit limit);
-  /// The call has found nothing to do.
+  /// A poll has found nothing, and does not wait.
   void idle();
   /// Makes `descriptor`, which does not block, look as its user asked for; returns it.
   [[nodiscard]] int disguised(int descriptor, bool looks_blocking);

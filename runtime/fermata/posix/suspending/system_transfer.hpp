@@ -79,11 +79,7 @@ int SystemKernel::repeat(const Way& way, Patience& patience, const Attempt& atte
   for (;;) {
     const bool may_block = way.polls_first && way.waits;
     const int result = may_block && !is_ready(way) ? -EAGAIN : attempt();
-    if (result != -EAGAIN) return result;
-    if (!way.waits) {
-      idle();
-      return result;
-    }
+    if (result != -EAGAIN || !way.waits) return result;
     const int waited = wait(way, patience.rest(way));
     if (waited == -ETIMEDOUT) return -EAGAIN;
     if (waited != 0) return waited;
