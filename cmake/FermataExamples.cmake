@@ -28,8 +28,8 @@ set(needed_by_bank nlohmann_json::nlohmann_json)
 set(needed_by_read_cache fermata_sim)
 set(needed_by_foreign_client PkgConfig::hiredis)
 
-# What simulations link besides: fermata::posix, and what was not written for Fermata. That without
-# the flags for its own users, which a precompiled header does not have.
+# What they link besides: fermata::posix, and what was not written for Fermata. That without the
+# flags for its own users, which a precompiled header does not have.
 set(linked_by_foreign_client fermata_posix ${hiredis_LINK_LIBRARIES})
 set(linked_by_foreign_threads fermata_posix)
 
@@ -57,9 +57,13 @@ foreach(example IN LISTS examples)
   endif()
 
   if(EXISTS "${program}" AND TARGET fermata_uv)
+    if(linked_by_${name})
+      set(needed "")
+    endif()
     fermata_program(example_${name} examples/${name} SOURCES "${program}" ${shared}
       LINK fermata_drivers fermata_uv fermata_host fermata_db_drivers fmt::fmt ${needed}
       PRECOMPILED examples)
+    target_link_libraries(example_${name} PRIVATE ${linked_by_${name}})
   endif()
   if(simulations AND BUILD_TESTING AND TARGET fermata_sim)
     set(properties ${FERMATA_SIMULATION_PROPERTIES})
