@@ -193,7 +193,7 @@ extern constinit thread_local Kernel* serving;
   return serves ? kernel : nullptr;
 }
 
-/// Null as long as there has never been a disguise.
+/// Null while no descriptor has a disguise.
 extern constinit std::atomic<Disguises*> disguises;
 
 /// Where the served call was made that may wait; for people.

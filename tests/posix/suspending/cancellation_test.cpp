@@ -118,6 +118,21 @@ TEST_P(SuspendingCancelled, AnInterruptedConnectAnswersThatItIsCancelled) {
             (std::vector<Told>{{0, 0}, {-1, EINTR}, {-1, ECANCELED}, {0, 0}, {0, 0}, {0, 0}}));
 }
 
+TEST_P(SuspendingCancelled, APollingLoopIsToldToo) {
+  std::vector<Told> answers;
+  EXPECT_EQ(ending([&] {
+              const Pipe pipe;
+              pollfd asked = {pipe.reading, POLLIN, 0};
+              while (answers.size() < 3) {
+                const Told answer = told(::poll(&asked, 1, 0));
+                if (answer.result != 0) answers.push_back(answer);
+              }
+            }),
+            "Coroutine cancelled");
+  const Told cancelled = {-1, ECANCELED};
+  EXPECT_EQ(answers, (std::vector<Told>{{-1, EINTR}, cancelled, cancelled}));
+}
+
 TEST_P(SuspendingCancelled, ALoopThatGoesOnForeverIsLeft) {
   int calls = 0;
   const std::string what = ending([&] {

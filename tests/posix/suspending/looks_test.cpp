@@ -11,9 +11,10 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <thread>
 
-#include "fermata/posix/kernel.hpp"
 #include "fermata/sync/await.hpp"
 #include "fermata/system/system_calls.hpp"
 #include "tests/posix/suspending/fixture.hpp"

@@ -171,22 +171,36 @@ bool is_blocked(int signum) {
   return sigismember(&mask, signum) == 1;
 }
 
+void set_blocked(int signum, bool blocked) {
+  sigset_t mask = {};
+  sigemptyset(&mask);
+  sigaddset(&mask, signum);
+  pthread_sigmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &mask, nullptr);
+}
+
 TEST_P(SuspendingScope, TheMaskOfSignalsIsThatOfTheCoroutine) {
   run([] {
-    bool blocked_elsewhere = true;
-    const auto other = spawn([&] { blocked_elsewhere = is_blocked(SIGUSR2); });
+    set_blocked(SIGUSR1, true);
+    bool mine_elsewhere = true;
+    bool others_elsewhere = false;
+    const auto other = spawn([&] {
+      mine_elsewhere = is_blocked(SIGUSR2);
+      others_elsewhere = is_blocked(SIGUSR1);
+    });
     suspending([] {
-      sigset_t mask = {};
-      sigset_t before = {};
-      sigemptyset(&mask);
-      sigaddset(&mask, SIGUSR2);
-      pthread_sigmask(SIG_BLOCK, &mask, &before);
+      set_blocked(SIGUSR2, true);
       ::usleep(1'000);
       EXPECT_TRUE(is_blocked(SIGUSR2));
-      pthread_sigmask(SIG_SETMASK, &before, nullptr);
+      EXPECT_TRUE(is_blocked(SIGUSR1));
+      set_blocked(SIGUSR2, false);
+      ::usleep(1'000);
+      EXPECT_FALSE(is_blocked(SIGUSR2));
     });
     await(other);
-    EXPECT_FALSE(blocked_elsewhere);
+    EXPECT_FALSE(mine_elsewhere);
+    EXPECT_TRUE(others_elsewhere);
+    EXPECT_TRUE(is_blocked(SIGUSR1));
+    set_blocked(SIGUSR1, false);
   });
 }
 

@@ -17,15 +17,18 @@ namespace fermata::posix {
   return std::chrono::milliseconds(milliseconds);
 }
 
+// Longer than this is forever, as nanoseconds could not tell.
+inline constexpr time_t kForever = 1'000'000'000;
+
 /// Null: forever.
 [[nodiscard]] inline Limit limit_of(const timespec* time) noexcept {
-  if (time == nullptr) return std::nullopt;
+  if (time == nullptr || time->tv_sec > kForever) return std::nullopt;
   return std::chrono::seconds(time->tv_sec) + std::chrono::nanoseconds(time->tv_nsec);
 }
 
 /// Null: forever.
 [[nodiscard]] inline Limit limit_of(const timeval* time) noexcept {
-  if (time == nullptr) return std::nullopt;
+  if (time == nullptr || time->tv_sec > kForever) return std::nullopt;
   return std::chrono::seconds(time->tv_sec) + std::chrono::microseconds(time->tv_usec);
 }
 

@@ -83,6 +83,10 @@ void DisguiseTable::put(Slot& slot, Look* look) noexcept {
   Look* const before = slot.load(std::memory_order_relaxed);
   if (look != nullptr) ++look->users;
   slot.store(look, std::memory_order_release);
+  FERMATA_ASSERT(before == nullptr || marked_ > 0);
+  if (look != nullptr) ++marked_;
+  if (before != nullptr) --marked_;
+  disguises.store(marked_ > 0 ? this : nullptr, std::memory_order_release);
   if (before == nullptr) return;
   FERMATA_ASSERT(before->users > 0);
   if (--before->users > 0) return;
@@ -95,7 +99,6 @@ void DisguiseTable::begin() noexcept {
   if (begun_) return;
   begun_ = true;
   pthread_atfork(&lock_for_fork, &unlock_after_fork, &unlock_in_child);
-  disguises.store(this, std::memory_order_release);
 }
 
 bool DisguiseTable::add(int descriptor, bool looks_blocking) noexcept {

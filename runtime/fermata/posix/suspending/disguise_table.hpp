@@ -82,6 +82,7 @@ class DisguiseTable final : public Disguises {
   std::array<std::atomic<Page*>, kPages> pages_ = {};
   std::atomic_flag locked_;
   Look* free_ = nullptr;
+  std::size_t marked_ = 0;
   bool begun_ = false;
   std::atomic<bool> forks_ = false;  // While the fork of a thread has the lock.
   std::atomic<pthread_t> forking_ = 0;

@@ -70,6 +70,7 @@ Suspension::Suspension(CoroutineBase& coroutine, const SourcePlace& place)
       outer_(current_suspension),
       outside_(serving),
       handler_(std::make_shared<Handler>(*this)) {
+  pthread_sigmask(SIG_SETMASK, nullptr, &outside_mask_);
   coroutine_.add_switch_handler(handler_);
   serving = &kernel_;
   current_suspension = this;
@@ -91,7 +92,9 @@ void Suspension::leave() noexcept {
     current_suspension = outer_;
     serving = outside_;
   }
-  pthread_sigmask(SIG_SETMASK, &outside_mask_, &own_mask_);
+  pthread_sigmask(SIG_SETMASK, nullptr, &own_mask_);
+  has_own_mask_ = !same_mask(own_mask_, outside_mask_);
+  if (has_own_mask_) pthread_sigmask(SIG_SETMASK, &outside_mask_, nullptr);
 }
 
 void Suspension::enter() noexcept {
@@ -100,7 +103,7 @@ void Suspension::enter() noexcept {
     current_suspension = this;
     serving = &kernel_;
   }
-  if (!same_mask(own_mask_, outside_mask_)) pthread_sigmask(SIG_SETMASK, &own_mask_, nullptr);
+  pthread_sigmask(SIG_SETMASK, has_own_mask_ ? &own_mask_ : nullptr, &outside_mask_);
   errno = errno_;
 }
 
@@ -110,8 +113,10 @@ bool Suspension::can_suspend() const noexcept {
          runtime.kernel().no_suspend == 0 && !runtime.scheduler().in_scheduler_context();
 }
 
-int Suspension::refuse() {
-  FERMATA_ASSERT(ending_ != nullptr);
+// Throws when it is ignored again and again.
+int Suspension::refusal() {
+  if (ending_ == nullptr) return 0;
+  if (!std::exchange(told_, true)) return -EINTR;
   if (gave_up_) std::rethrow_exception(ending_);
   if (++ignored_ <= kMostIgnored) return -ECANCELED;
   gave_up_ = true;
@@ -132,7 +137,7 @@ std::exception_ptr Suspension::end_with(std::exception_ptr thrown) const {
 // Nothing may be thrown through foreign frames: it is kept for the end of the scope.
 template <class Wait>
 int Suspension::suspended(const Wait& wait) {
-  if (ending_ != nullptr) return refuse();
+  if (const int code = refusal()) return code;
   const Off off(*this);
   try {
     return wait();
@@ -142,6 +147,7 @@ int Suspension::suspended(const Wait& wait) {
     return -ENOMEM;
   } catch (...) {
     ending_ = std::current_exception();
+    told_ = true;
     return -EINTR;
   }
 }
@@ -173,6 +179,7 @@ void Suspension::yield() {
     suspend(place_);
     return 0;
   }));
+  told_ = false;  // Nobody has seen the answer.
 }
 
 // --- suspending() ---

@@ -39,6 +39,7 @@ class Suspension final : public Waiter {
   int sleep(std::chrono::nanoseconds span) override;
   int run_blocking(std::function<void()> work) override;
   void yield() override;
+  int refusal() override;
   [[nodiscard]] bool disguises_descriptors() const noexcept override { return true; }
 
  private:
@@ -51,8 +52,6 @@ class Suspension final : public Waiter {
   /// What a wait inside of a call comes to.
   template <class Wait>
   [[nodiscard]] int suspended(const Wait& wait);
-  /// Gives -ECANCELED. Throws UsageError when that is ignored again and again.
-  [[nodiscard]] int refuse();
 
   CoroutineBase& coroutine_;
   SourcePlace place_;
@@ -62,12 +61,14 @@ class Suspension final : public Waiter {
   Kernel* outside_;    // Who serves what is not in the scope.
   std::shared_ptr<Handler> handler_;
   std::exception_ptr ending_;  // The cancellation, once there is one.
+  bool told_ = false;          // Has answered EINTR.
   bool gave_up_ = false;       // Has left foreign code by an exception.
   unsigned ignored_ = 0;       // Answers ECANCELED.
   bool was_on_ = false;        // When the coroutine gave up control.
   int errno_ = 0;
+  bool has_own_mask_ = false;
   sigset_t own_mask_ = {};
-  sigset_t outside_mask_ = {};
+  sigset_t outside_mask_ = {};  // What the thread had when the coroutine last got control.
 };
 
 }  // namespace fermata::posix

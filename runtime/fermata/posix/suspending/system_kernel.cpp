@@ -47,10 +47,11 @@ int SystemKernel::wait(const Way& way, Limit limit) {
 }
 
 // Who polls again and again waits for others, which may run on this thread.
-void SystemKernel::idle() {
-  if (++idle_calls_ < kBusy) return;
+int SystemKernel::idle() {
+  if (++idle_calls_ < kBusy) return 0;
   idle_calls_ = 0;
   waiter_.yield();
+  return waiter_.refusal();
 }
 
 // --- transfers ---

@@ -99,8 +99,8 @@ class SystemKernel final : public Kernel {
   [[nodiscard]] int repeat(const Way& way, Patience& patience, const Attempt& attempt);
   [[nodiscard]] bool is_ready(const Way& way) const noexcept;
   [[nodiscard]] int wait(const Way& way, Limit limit);
-  /// A poll has found nothing, and does not wait.
-  void idle();
+  /// A poll has found nothing, and does not wait. 0, or the error that it ends with.
+  [[nodiscard]] int idle();
   /// Makes `descriptor`, which does not block, look as its user asked for; returns it.
   [[nodiscard]] int disguised(int descriptor, bool looks_blocking);
   [[nodiscard]] int finish_connecting(int descriptor, const sockaddr* address, socklen_t size);

@@ -101,8 +101,10 @@ int SystemKernel::sleep(clockid_t clock, int flags, const timespec& time, timesp
   if (time.tv_nsec < 0 || time.tv_nsec >= kBillion || time.tv_sec < 0) return -EINVAL;
   timespec begun = {};
   if (os::kernel.clock_gettime(clock, &begun) != 0) return -errno;
+  static constexpr time_t kLongest = 4'000'000'000;  // In seconds; nanoseconds can tell it.
   const auto span_of = [](const timespec& each) {
-    return std::chrono::seconds(each.tv_sec) + std::chrono::nanoseconds(each.tv_nsec);
+    return std::chrono::seconds(std::min(each.tv_sec, kLongest)) +
+           std::chrono::nanoseconds(each.tv_nsec);
   };
   const bool absolute = (flags & TIMER_ABSTIME) != 0;
   const End end(std::max(absolute ? span_of(time) - span_of(begun) : span_of(time),

@@ -19,8 +19,8 @@ int SystemKernel::poll(std::span<pollfd> asked, Limit limit) {
     const int ready = look();
     if (ready != 0) return ready;
     if (limit == std::chrono::nanoseconds::zero()) {
-      idle();
-      return look();
+      const int code = idle();
+      return code != 0 ? code : look();
     }
     idle_calls_ = 0;
     const int waited = waiter_.wait(asked, end.rest());
@@ -44,8 +44,8 @@ int SystemKernel::epoll_wait(int epoll, std::span<epoll_event> room, Limit limit
     const int ready = look();
     if (ready != 0) return ready;
     if (limit == std::chrono::nanoseconds::zero()) {
-      idle();
-      return look();
+      const int code = idle();
+      return code != 0 ? code : look();
     }
     idle_calls_ = 0;
     const pollfd asked = {epoll, POLLIN, 0};

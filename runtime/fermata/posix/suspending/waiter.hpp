@@ -24,6 +24,9 @@ class Waiter {
   virtual int run_blocking(std::function<void()> work) = 0;
   /// Nothing has to be waited for, and others may want to run.
   virtual void yield() = 0;
+  /// What a call answers that has to wait now: 0, unless nothing is waited for any more; then a
+  /// negative errno.
+  virtual int refusal() = 0;
   /// Whether descriptors that are made get a disguise.
   [[nodiscard]] virtual bool disguises_descriptors() const noexcept = 0;
 
@@ -38,6 +41,7 @@ class BlockingWaiter final : public Waiter {
   int sleep(std::chrono::nanoseconds span) override;
   int run_blocking(std::function<void()> work) override;
   void yield() override {}
+  int refusal() override { return 0; }
   [[nodiscard]] bool disguises_descriptors() const noexcept override { return false; }
 };
 
