@@ -24,6 +24,8 @@ namespace {
 
 using namespace std::chrono_literals;
 using posix::suspending;
+using test::any;
+using test::loopback;
 using test::Pipe;
 using test::told;
 using test::Told;
@@ -94,7 +96,30 @@ TEST_P(SuspendingCancelled, ALookUpIsAnErrorOfTheSystem) {
   });
 }
 
-TEST_P(SuspendingCancelled, AnInterruptedConnectAnswersThatItIsCancelled) {
+TEST_P(SuspendingCancelled, WhatFollowsAnInterruptedConnectIsCancelled) {
+  std::vector<Told> answers;
+  ending([&] {
+    const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address = loopback();
+    ASSERT_EQ(::bind(listener, any(address), sizeof address), 0);
+    ASSERT_EQ(::listen(listener, 0), 0);
+    socklen_t size = sizeof address;
+    ASSERT_EQ(::getsockname(listener, any(address), &size), 0);
+    const int first = ::socket(AF_INET, SOCK_STREAM, 0);
+    const int second = ::socket(AF_INET, SOCK_STREAM, 0);
+    answers.push_back(told(::connect(first, any(address), sizeof address)));
+    // The line of the listener is full.
+    answers.push_back(told(::connect(second, any(address), sizeof address)));
+    answers.push_back(told(::connect(second, any(address), sizeof address)));
+    answers.push_back(told(::send(second, "a", 1, 0)));
+    for (const int each : {listener, first, second}) answers.push_back(told(::close(each)));
+  });
+  const Told cancelled = {-1, ECANCELED};
+  EXPECT_EQ(answers,
+            (std::vector<Told>{{0, 0}, {-1, EINTR}, cancelled, cancelled, {0, 0}, {0, 0}, {0, 0}}));
+}
+
+TEST_P(SuspendingCancelled, AnInterruptedConnectOfAUnixSocketIsCancelledToo) {
   std::vector<Told> answers;
   ending([&] {
     // No room in the line of the listener: the client waits for that.

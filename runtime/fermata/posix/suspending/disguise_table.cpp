@@ -132,30 +132,32 @@ void DisguiseTable::remove(int descriptor) noexcept {
   if (Slot* const slot = make_slot(descriptor)) put(*slot, nullptr);
 }
 
+void DisguiseTable::send(int descriptor) noexcept {
+  Look* const look = has(descriptor) ? look_of(descriptor) : nullptr;
+  if (look == nullptr) return;
+  const Locked lock(*this);
+  put(sent_[next_sent_++ % kMostSent], look);
+}
+
 void DisguiseTable::adopt(int received) noexcept {
   remove(received);
   const Locked lock(*this);
-  Look* const look = find_same(received);
-  if (look == nullptr) return;
-  if (Slot* const slot = make_slot(received)) put(*slot, look);
+  Slot* const sent = find_sent(received);
+  if (sent == nullptr) return;
+  if (Slot* const slot = make_slot(received)) put(*slot, sent->load(std::memory_order_relaxed));
+  put(*sent, nullptr);
 }
 
 // With the lock.
-DisguiseTable::Look* DisguiseTable::find_same(int descriptor) noexcept {
+DisguiseTable::Slot* DisguiseTable::find_sent(int descriptor) noexcept {
   struct stat status = {};
   if (os::kernel.fstat(descriptor, &status) != 0) return nullptr;
-  // Others have one file for all of their kind.
-  if (!S_ISSOCK(status.st_mode) && !S_ISFIFO(status.st_mode)) return nullptr;
   const bool writes = (os::kernel.fcntl(descriptor, F_GETFL) & O_ACCMODE) == O_WRONLY;
-  for (std::atomic<Page*>& each : pages_) {
-    Page* const page = each.load(std::memory_order_relaxed);
-    if (page == nullptr) continue;
-    for (Slot& slot : *page) {
-      Look* const look = slot.load(std::memory_order_relaxed);
-      if (look != nullptr && look->device == status.st_dev && look->inode == status.st_ino &&
-          look->writes == writes) {
-        return look;
-      }
+  for (Slot& slot : sent_) {
+    const Look* const look = slot.load(std::memory_order_relaxed);
+    if (look != nullptr && look->device == status.st_dev && look->inode == status.st_ino &&
+        look->writes == writes) {
+      return &slot;
     }
   }
   return nullptr;

@@ -35,7 +35,10 @@ class DisguiseTable final : public Disguises {
   bool add(int descriptor, bool looks_blocking) noexcept;
   /// `copy` is a new duplicate of `descriptor`, and has its look, if it has one.
   void share(int descriptor, int copy) noexcept;
-  /// `received` is new here, and may be another number of a file that has a disguise.
+  /// A duplicate of `descriptor` is on its way through a socket; its look is kept for who receives
+  /// it. At most 64 are.
+  void send(int descriptor) noexcept;
+  /// `received` has come through a socket, and has the look that it was sent with.
   void adopt(int received) noexcept;
   /// Nothing is known of this number any more.
   void remove(int descriptor) noexcept;
@@ -63,6 +66,7 @@ class DisguiseTable final : public Disguises {
   };
   static constexpr std::size_t kPageSize = 1024;
   static constexpr std::size_t kPages = 1024;
+  static constexpr std::size_t kMostSent = 64;
   using Slot = std::atomic<Look*>;
   using Page = std::array<Slot, kPageSize>;
 
@@ -72,7 +76,7 @@ class DisguiseTable final : public Disguises {
   [[nodiscard]] Slot* make_slot(int descriptor) noexcept;
   [[nodiscard]] Look* make_look() noexcept;
   void put(Slot& slot, Look* look) noexcept;
-  [[nodiscard]] Look* find_same(int descriptor) noexcept;
+  [[nodiscard]] Slot* find_sent(int descriptor) noexcept;
   void show_all() noexcept;
   void begin() noexcept;
   static void lock_for_fork() noexcept;
@@ -82,6 +86,8 @@ class DisguiseTable final : public Disguises {
   std::array<std::atomic<Page*>, kPages> pages_ = {};
   std::atomic_flag locked_;
   Look* free_ = nullptr;
+  std::array<Slot, kMostSent> sent_ = {};  // Looks on their way.
+  std::size_t next_sent_ = 0;
   std::size_t marked_ = 0;
   bool begun_ = false;
   std::atomic<bool> forks_ = false;  // While the fork of a thread has the lock.

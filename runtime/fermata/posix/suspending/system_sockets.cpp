@@ -26,16 +26,17 @@ bool is_stream(int descriptor) noexcept {
          type == SOCK_STREAM;
 }
 
-/// What it has received of other descriptors looks as it did where it came from.
-void adopt_descriptors(msghdr& message) noexcept {
-  for (cmsghdr* each = CMSG_FIRSTHDR(&message); each != nullptr;
-       each = CMSG_NXTHDR(&message, each)) {
+/// Calls `function` with each descriptor that comes with `message`.
+template <class Function>
+void for_each_descriptor(const msghdr& message, const Function& function) {
+  msghdr copy = message;  // The macros are not for what is constant.
+  for (cmsghdr* each = CMSG_FIRSTHDR(&copy); each != nullptr; each = CMSG_NXTHDR(&copy, each)) {
     if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
     const std::size_t count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
     for (std::size_t i = 0; i < count; ++i) {
-      int received = 0;
-      std::memcpy(&received, CMSG_DATA(each) + i * sizeof received, sizeof received);
-      DisguiseTable::instance().adopt(received);
+      int descriptor = 0;
+      std::memcpy(&descriptor, CMSG_DATA(each) + i * sizeof descriptor, sizeof descriptor);
+      function(descriptor);
     }
   }
 }
@@ -170,7 +171,7 @@ ssize_t SystemKernel::receive(int descriptor, msghdr& message, int flags) {
     message = target;
     message.msg_iov = asked.msg_iov;
     message.msg_iovlen = asked.msg_iovlen;
-    adopt_descriptors(message);
+    for_each_descriptor(message, [](int each) { DisguiseTable::instance().adopt(each); });
     return size;
   };
   const ssize_t at_once = part(pieces);
@@ -196,6 +197,8 @@ ssize_t SystemKernel::receive(int descriptor, msghdr& message, int flags) {
 }
 
 ssize_t SystemKernel::send(int descriptor, const msghdr& message, int flags) {
+  // Before they are sent: who receives them may be quicker than this.
+  for_each_descriptor(message, [](int each) { DisguiseTable::instance().send(each); });
   bool first = true;
   const auto part = [&](std::span<const iovec> pieces) {
     msghdr source = message;
