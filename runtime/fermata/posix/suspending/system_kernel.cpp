@@ -35,6 +35,14 @@ SystemKernel::Manner SystemKernel::manner_of(int descriptor) const noexcept {
   return disguised ? Manner::Disguised : Manner::NonBlocking;
 }
 
+SystemKernel::Way SystemKernel::way_of(int descriptor, Manner manner, short events) noexcept {
+  return {.descriptor = descriptor,
+          .events = events,
+          .polls_first = manner == Manner::Blocking,
+          .waits = manner == Manner::NonBlocking ? Waits::Never : Waits::Always,
+          .whole = false};
+}
+
 bool SystemKernel::is_ready(const Way& way) const noexcept {
   pollfd asked = {way.descriptor, way.events, 0};
   return os::kernel.poll(&asked, 1, 0) != 0;
@@ -66,13 +74,7 @@ ssize_t SystemKernel::read(int descriptor, std::span<const iovec> target) {
   message.msg_iovlen = target.size();
   const ssize_t received = receive(descriptor, message, 0);
   if (received != -ENOTSOCK) return received;
-  const Manner manner = manner_of(descriptor);
-  return transfer({.descriptor = descriptor,
-                   .events = POLLIN,
-                   .polls_first = manner == Manner::Blocking,
-                   .waits = manner != Manner::NonBlocking,
-                   .whole = false},
-                  target, read);
+  return transfer(way_of(descriptor, manner_of(descriptor), POLLIN), target, read);
 }
 
 // A pipe that blocks takes PIPE_BUF bytes without waiting when it can be written.
@@ -96,12 +98,9 @@ ssize_t SystemKernel::write(int descriptor, std::span<const iovec> source) {
     const std::size_t part = std::min<std::size_t>(first->iov_len, PIPE_BUF);
     return told(os::kernel.write(descriptor, first->iov_base, part));
   };
-  return transfer({.descriptor = descriptor,
-                   .events = POLLOUT,
-                   .polls_first = manner == Manner::Blocking,
-                   .waits = manner != Manner::NonBlocking,
-                   .whole = true},
-                  source, write);
+  Way way = way_of(descriptor, manner, POLLOUT);
+  way.whole = true;
+  return transfer(way, source, write);
 }
 
 // --- descriptors ---

@@ -77,16 +77,21 @@ class SystemKernel final : public Kernel {
  private:
   enum class Manner : std::uint8_t { NonBlocking, Disguised, Blocking };
 
-  /// How a transfer goes on when there is nothing to transfer.
+  /// Whether a call waits that has nothing to do yet.
+  enum class Waits : std::uint8_t { Never, AsItLooks, Always };
+
+  /// How a call goes on when there is nothing to do yet.
   struct Way {
     int descriptor;
     short events;
     bool polls_first;  // An attempt might block.
-    bool waits;
+    Waits waits;
     bool whole;        // Until all is transferred.
     int patience = 0;  // SO_RCVTIMEO or SO_SNDTIMEO: how long it waits; 0: without an end.
   };
 
+  /// The way for a descriptor of this manner, to which no call of its own tells not to block.
+  [[nodiscard]] static Way way_of(int descriptor, Manner manner, short events) noexcept;
   class Patience;
 
   [[nodiscard]] Manner manner_of(int descriptor) const noexcept;

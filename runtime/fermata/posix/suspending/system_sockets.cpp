@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "fermata/posix/suspending/disguise_table.hpp"
 #include "fermata/posix/suspending/system_kernel.hpp"
@@ -87,14 +88,9 @@ int SystemKernel::shutdown(int descriptor, int how) {
 // --- connections ---
 
 int SystemKernel::accept(int descriptor, sockaddr* address, socklen_t* size, int flags) {
-  const Manner manner = manner_of(descriptor);
   const bool disguising = waiter_.disguises_descriptors();
-  const Way way = {.descriptor = descriptor,
-                   .events = POLLIN,
-                   .polls_first = manner == Manner::Blocking,
-                   .waits = manner != Manner::NonBlocking,
-                   .whole = false,
-                   .patience = SO_RCVTIMEO};
+  Way way = way_of(descriptor, manner_of(descriptor), POLLIN);
+  way.patience = SO_RCVTIMEO;
   Patience patience;
   const int accepted = repeat(way, patience, [&] {
     const int underneath = disguising ? flags | SOCK_NONBLOCK : flags;
@@ -123,7 +119,7 @@ int SystemKernel::finish_connecting(int descriptor, const sockaddr* address, soc
   const Way way = {.descriptor = descriptor,
                    .events = POLLOUT,
                    .polls_first = true,
-                   .waits = true,
+                   .waits = Waits::Always,
                    .whole = false,
                    .patience = SO_SNDTIMEO};
   Patience patience;
@@ -151,56 +147,36 @@ int SystemKernel::connect_elsewhere(int descriptor, const sockaddr* address, soc
 // --- transfers: no attempt blocks, whatever the manner ---
 
 ssize_t SystemKernel::receive(int descriptor, msghdr& message, int flags) {
-  const msghdr asked = message;
-  const auto attempt = [&](std::span<const iovec> pieces, msghdr& target) {
+  const std::span<const iovec> all(message.msg_iov, message.msg_iovlen);
+  bool first = true;
+  const auto attempt = [&](std::span<const iovec> pieces) {
+    msghdr target = first ? message : msghdr{};
     target.msg_iov = const_cast<iovec*>(pieces.data());
     target.msg_iovlen = pieces.size();
-    return told(os::kernel.recvmsg(descriptor, &target, flags | MSG_DONTWAIT));
-  };
-  const std::span<const iovec> pieces(asked.msg_iov, asked.msg_iovlen);
-  bool first = true;
-  const auto part = [&](std::span<const iovec> left) {
-    if (!first) {
-      msghdr rest = {};
-      return attempt(left, rest);
-    }
-    msghdr target = asked;
-    const ssize_t size = attempt(left, target);
-    if (size < 0) return size;
-    first = false;
+    const ssize_t size = told(os::kernel.recvmsg(descriptor, &target, flags | MSG_DONTWAIT));
+    if (size < 0 || !std::exchange(first, false)) return size;
+    target.msg_iov = message.msg_iov;
+    target.msg_iovlen = message.msg_iovlen;
     message = target;
-    message.msg_iov = asked.msg_iov;
-    message.msg_iovlen = asked.msg_iovlen;
     for_each_descriptor(message, [](int each) { DisguiseTable::instance().adopt(each); });
     return size;
   };
-  const ssize_t at_once = part(pieces);
-  const bool whole = (flags & MSG_WAITALL) != 0 && (flags & MSG_PEEK) == 0;
-  const bool complete = at_once >= 0 && (!whole || at_once == 0 ||
-                                         static_cast<std::size_t>(at_once) >= size_of(pieces));
-  const bool failed = at_once < 0 && at_once != -EAGAIN;
-  if (complete || failed) return at_once;
-  const bool waits =
-      (flags & (MSG_DONTWAIT | MSG_ERRQUEUE)) == 0 && manner_of(descriptor) != Manner::NonBlocking;
-  const Way way = {.descriptor = descriptor,
-                   .events = (flags & MSG_OOB) != 0 ? short{POLLPRI} : short{POLLIN},
+  const bool never_waits = (flags & (MSG_DONTWAIT | MSG_ERRQUEUE)) != 0;
+  const bool whole = (flags & (MSG_WAITALL | MSG_PEEK)) == MSG_WAITALL && !never_waits;
+  return transfer({.descriptor = descriptor,
+                   .events = static_cast<short>((flags & MSG_OOB) != 0 ? POLLPRI : POLLIN),
                    .polls_first = false,
-                   .waits = waits,
+                   .waits = never_waits ? Waits::Never : Waits::AsItLooks,
                    .whole = whole && is_stream(descriptor),
-                   .patience = SO_RCVTIMEO};
-  if (at_once < 0) return transfer(way, pieces, part);
-  if (!way.waits || !way.whole) return at_once;
-  std::vector<iovec> left(pieces.begin(), pieces.end());
-  drop_front(left, static_cast<std::size_t>(at_once));
-  const ssize_t later = transfer(way, left, part);
-  return later < 0 ? at_once : at_once + later;
+                   .patience = SO_RCVTIMEO},
+                  all, attempt);
 }
 
 ssize_t SystemKernel::send(int descriptor, const msghdr& message, int flags) {
   // Before they are sent: who receives them may be quicker than this.
   for_each_descriptor(message, [](int each) { DisguiseTable::instance().send(each); });
   bool first = true;
-  const auto part = [&](std::span<const iovec> pieces) {
+  const auto attempt = [&](std::span<const iovec> pieces) {
     msghdr source = message;
     if (!first) source.msg_controllen = 0;
     source.msg_iov = const_cast<iovec*>(pieces.data());
@@ -209,23 +185,14 @@ ssize_t SystemKernel::send(int descriptor, const msghdr& message, int flags) {
     if (size >= 0) first = false;
     return size;
   };
-  const std::span<const iovec> pieces(message.msg_iov, message.msg_iovlen);
-  const ssize_t at_once = part(pieces);
-  const bool complete = at_once >= 0 && static_cast<std::size_t>(at_once) >= size_of(pieces);
-  if (complete || (at_once < 0 && at_once != -EAGAIN)) return at_once;
-  const bool waits = (flags & MSG_DONTWAIT) == 0 && manner_of(descriptor) != Manner::NonBlocking;
-  const Way way = {.descriptor = descriptor,
+  const bool never_waits = (flags & MSG_DONTWAIT) != 0;
+  return transfer({.descriptor = descriptor,
                    .events = POLLOUT,
                    .polls_first = false,
-                   .waits = waits,
-                   .whole = true,
-                   .patience = SO_SNDTIMEO};
-  if (at_once < 0) return transfer(way, pieces, part);
-  if (!waits) return at_once;
-  std::vector<iovec> left(pieces.begin(), pieces.end());
-  drop_front(left, static_cast<std::size_t>(at_once));
-  const ssize_t later = transfer(way, left, part);
-  return later < 0 ? at_once : at_once + later;
+                   .waits = never_waits ? Waits::Never : Waits::AsItLooks,
+                   .whole = !never_waits,
+                   .patience = SO_SNDTIMEO},
+                  {message.msg_iov, message.msg_iovlen}, attempt);
 }
 
 }  // namespace fermata::posix

@@ -77,9 +77,11 @@ class SystemKernel::Patience {
 template <class Attempt>
 int SystemKernel::repeat(const Way& way, Patience& patience, const Attempt& attempt) {
   for (;;) {
-    const bool may_block = way.polls_first && way.waits;
-    const int result = may_block && !is_ready(way) ? -EAGAIN : attempt();
-    if (result != -EAGAIN || !way.waits) return result;
+    const int result = way.polls_first && !is_ready(way) ? -EAGAIN : attempt();
+    if (result != -EAGAIN || way.waits == Waits::Never) return result;
+    if (way.waits == Waits::AsItLooks && manner_of(way.descriptor) == Manner::NonBlocking) {
+      return result;
+    }
     const int waited = wait(way, patience.rest(way));
     if (waited == -ETIMEDOUT) return -EAGAIN;
     if (waited != 0) return waited;
@@ -101,7 +103,7 @@ ssize_t SystemKernel::transfer(const Way& way, std::span<const iovec> pieces,
     });
     if (code < 0) return moved > 0 ? static_cast<ssize_t>(moved) : code;
     moved += static_cast<std::size_t>(size);
-    if (!way.whole || !way.waits || size == 0 || moved >= all) return static_cast<ssize_t>(moved);
+    if (!way.whole || size == 0 || moved >= all) return static_cast<ssize_t>(moved);
     if (left.empty()) left.assign(pieces.begin(), pieces.end());
     drop_front(left, static_cast<std::size_t>(size));
   }
