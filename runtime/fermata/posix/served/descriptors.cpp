@@ -12,6 +12,7 @@
 #include <cstdarg>
 #include <cstdint>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/served/real.hpp"
 
@@ -38,6 +39,7 @@ Kernel* managing_both(int descriptor, int target) noexcept {
 // --- calls that are made often, when they may be served ---
 
 [[gnu::noinline]] ssize_t serve_read(const void* from, int descriptor, void* buffer, size_t size) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) return FERMATA_REAL(read)(descriptor, buffer, size);
   const iovec target = {buffer, size};
@@ -46,6 +48,7 @@ Kernel* managing_both(int descriptor, int target) noexcept {
 
 [[gnu::noinline]] ssize_t serve_readv(const void* from, int descriptor, const iovec* target,
                                       int count) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) return FERMATA_REAL(readv)(descriptor, target, count);
   if (!is_valid_count(count)) return refuse_count(kernel->read(descriptor, {}));
@@ -54,6 +57,7 @@ Kernel* managing_both(int descriptor, int target) noexcept {
 
 [[gnu::noinline]] ssize_t serve_write(const void* from, int descriptor, const void* data,
                                       size_t size) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) return FERMATA_REAL(write)(descriptor, data, size);
   const iovec source = {const_cast<void*>(data), size};
@@ -62,6 +66,7 @@ Kernel* managing_both(int descriptor, int target) noexcept {
 
 [[gnu::noinline]] ssize_t serve_writev(const void* from, int descriptor, const iovec* source,
                                        int count) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) return FERMATA_REAL(writev)(descriptor, source, count);
   if (!is_valid_count(count)) return refuse_count(kernel->write(descriptor, {}));

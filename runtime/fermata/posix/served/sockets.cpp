@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/served/real.hpp"
 
@@ -52,6 +53,7 @@ ssize_t send(Kernel& kernel, int descriptor, const void* data, size_t size, int 
 
 [[gnu::noinline]] ssize_t serve_recvmsg(const void* from, int descriptor, msghdr* message,
                                         int flags) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) return FERMATA_REAL(recvmsg)(descriptor, message, flags);
   return answer(kernel->receive(descriptor, *message, flags));
@@ -60,6 +62,7 @@ ssize_t send(Kernel& kernel, int descriptor, const void* data, size_t size, int 
 [[gnu::noinline]] ssize_t serve_recvfrom(const void* from, int descriptor, void* buffer,
                                          size_t size, int flags, sockaddr* address,
                                          socklen_t* address_size) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) {
     return FERMATA_REAL(recvfrom)(descriptor, buffer, size, flags, address, address_size);
@@ -69,6 +72,7 @@ ssize_t send(Kernel& kernel, int descriptor, const void* data, size_t size, int 
 
 [[gnu::noinline]] ssize_t serve_recv(const void* from, int descriptor, void* buffer, size_t size,
                                      int flags) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) return FERMATA_REAL(recv)(descriptor, buffer, size, flags);
   return receive(*kernel, descriptor, buffer, size, flags, nullptr, nullptr);
@@ -76,6 +80,7 @@ ssize_t send(Kernel& kernel, int descriptor, const void* data, size_t size, int 
 
 [[gnu::noinline]] ssize_t serve_sendmsg(const void* from, int descriptor, const msghdr* message,
                                         int flags) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) return FERMATA_REAL(sendmsg)(descriptor, message, flags);
   return answer(kernel->send(descriptor, *message, flags));
@@ -84,6 +89,7 @@ ssize_t send(Kernel& kernel, int descriptor, const void* data, size_t size, int 
 [[gnu::noinline]] ssize_t serve_sendto(const void* from, int descriptor, const void* data,
                                        size_t size, int flags, const sockaddr* address,
                                        socklen_t address_size) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) {
     return FERMATA_REAL(sendto)(descriptor, data, size, flags, address, address_size);
@@ -93,6 +99,7 @@ ssize_t send(Kernel& kernel, int descriptor, const void* data, size_t size, int 
 
 [[gnu::noinline]] ssize_t serve_send(const void* from, int descriptor, const void* data,
                                      size_t size, int flags) {
+  FERMATA_ASSERT(from != nullptr);
   Kernel* const kernel = serving_for(from, descriptor);
   if (kernel == nullptr) return FERMATA_REAL(send)(descriptor, data, size, flags);
   return send(*kernel, descriptor, data, size, flags, nullptr, 0);

@@ -28,21 +28,14 @@ constinit SystemKernel blocking_kernel(blocking_waiter);
 class DisguiseTable::Locked {
  public:
   explicit Locked(DisguiseTable& locked) noexcept
-      : locked_(locked), forks_(locked.forks_ && pthread_equal(locked.forking_, pthread_self())) {
-    if (!forks_) lock(locked);
+      : locked_(locked),
+        forks_(locked.forks_ && pthread_equal(locked.forking_, os::kernel.pthread_self())) {
+    if (!forks_) locked.mutex_.lock();
   }
   Locked(const Locked&) = delete;
   Locked& operator=(const Locked&) = delete;
   ~Locked() {
-    if (!forks_) unlock(locked_);
-  }
-
-  static void lock(DisguiseTable& locked) noexcept {
-    while (locked.locked_.test_and_set(std::memory_order_acquire)) locked.locked_.wait(true);
-  }
-  static void unlock(DisguiseTable& locked) noexcept {
-    locked.locked_.clear(std::memory_order_release);
-    locked.locked_.notify_one();
+    if (!forks_) locked_.mutex_.unlock();
   }
 
  private:
@@ -80,6 +73,7 @@ DisguiseTable::Look* DisguiseTable::make_look() noexcept {
 }
 
 void DisguiseTable::put(Slot& slot, Look* look) noexcept {
+  FERMATA_ASSERT(begun_);
   Look* const before = slot.load(std::memory_order_relaxed);
   if (look != nullptr) ++look->users;
   slot.store(look, std::memory_order_release);
@@ -198,14 +192,14 @@ Kernel* DisguiseTable::keeper_of(int descriptor) noexcept {
 // --- forks ---
 
 void DisguiseTable::lock_for_fork() noexcept {
-  Locked::lock(the_table);
-  the_table.forking_ = pthread_self();
+  the_table.mutex_.lock();
+  the_table.forking_ = os::kernel.pthread_self();
   the_table.forks_ = true;
 }
 
 void DisguiseTable::unlock_after_fork() noexcept {
   the_table.forks_ = false;
-  Locked::unlock(the_table);
+  the_table.mutex_.unlock();
 }
 
 void DisguiseTable::unlock_in_child() noexcept {

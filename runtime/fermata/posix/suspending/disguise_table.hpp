@@ -20,6 +20,7 @@
 #include <cstdint>
 
 #include "fermata/posix/kernel.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::posix {
 
@@ -84,7 +85,7 @@ class DisguiseTable final : public Disguises {
   static void unlock_in_child() noexcept;
 
   std::array<std::atomic<Page*>, kPages> pages_ = {};
-  std::atomic_flag locked_;
+  os::Mutex mutex_;
   Look* free_ = nullptr;
   std::array<Slot, kMostSent> sent_ = {};  // Looks on their way.
   std::size_t next_sent_ = 0;

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/suspending/system_kernel.hpp"
 #include "fermata/posix/suspending/system_transfer.hpp"
 #include "fermata/system/system_calls.hpp"
@@ -36,6 +37,7 @@ int SystemKernel::epoll_ctl(int epoll, int operation, int descriptor, const epol
 }
 
 int SystemKernel::epoll_wait(int epoll, std::span<epoll_event> room, Limit limit) {
+  FERMATA_ASSERT(!room.empty());
   const End end(limit);
   const auto look = [&] {
     return told(os::kernel.epoll_wait(epoll, room.data(), static_cast<int>(room.size()), 0));

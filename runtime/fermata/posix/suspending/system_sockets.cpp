@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/suspending/disguise_table.hpp"
 #include "fermata/posix/suspending/system_kernel.hpp"
 #include "fermata/posix/suspending/system_transfer.hpp"
@@ -132,6 +133,7 @@ int SystemKernel::finish_connecting(int descriptor, const sockaddr* address, soc
 
 // A socket that blocks, and must not be changed.
 int SystemKernel::connect_elsewhere(int descriptor, const sockaddr* address, socklen_t size) {
+  FERMATA_ASSERT(descriptor >= 0);
   sockaddr_storage copy = {};
   if (size > sizeof copy) return -EINVAL;
   if (address == nullptr) return -EFAULT;

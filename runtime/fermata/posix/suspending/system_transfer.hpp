@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/os/clock.hpp"
 #include "fermata/posix/suspending/system_kernel.hpp"
 #include "fermata/system/system_calls.hpp"
@@ -103,6 +104,7 @@ ssize_t SystemKernel::transfer(const Way& way, std::span<const iovec> pieces,
     });
     if (code < 0) return moved > 0 ? static_cast<ssize_t>(moved) : code;
     moved += static_cast<std::size_t>(size);
+    FERMATA_ASSERT(moved <= all || !way.whole);
     if (!way.whole || size == 0 || moved >= all) return static_cast<ssize_t>(moved);
     if (left.empty()) left.assign(pieces.begin(), pieces.end());
     drop_front(left, static_cast<std::size_t>(size));
