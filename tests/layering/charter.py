@@ -73,6 +73,7 @@ CHARTER_EXCEPTIONS = {
         "runtime/fermata/context/stack_fault.cpp",
         *("sim/fermata/sim/guard/guard.cpp", "sim/fermata/sim/guard/thrown_errors.cpp"),
         *("runtime/fermata/posix/kernel.cpp", "runtime/fermata/posix/kernel.hpp"),
+        "runtime/fermata/posix/lock_watch.hpp",
         *("runtime/fermata/posix/heap.cpp", "runtime/fermata/posix/heap.hpp"),
         *("runtime/fermata/posix/served/names.cpp", "runtime/fermata/posix/served/services.cpp"),
     },

@@ -5,6 +5,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/posix/heap.hpp"
+#include "fermata/posix/lock_watch.hpp"
 
 namespace fermata::posix {
 
@@ -15,6 +16,7 @@ constinit std::atomic<bool> linked = false;
 constinit thread_local Kernel* serving = nullptr;
 constinit thread_local const void* caller = nullptr;
 constinit std::atomic<Disguises*> disguises = nullptr;
+constinit thread_local LockWatch* lock_watch = nullptr;
 
 Serving::Serving(Kernel* kernel, Heap* heap) noexcept
     : kernel_before_(std::exchange(serving, kernel)),

@@ -204,6 +204,33 @@ TEST_P(SuspendingScope, TheMaskOfSignalsIsThatOfTheCoroutine) {
   });
 }
 
+// A library that holds a mutex while it waits.
+TEST_P(SuspendingScope, AMutexOfAnotherCoroutineEndsTheProgramWithAWord) {
+  run([] {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    const auto holder = spawn("holder", [&] {
+      suspending([&] {
+        pthread_mutex_lock(&mutex);
+        ::usleep(1'000);
+        pthread_mutex_unlock(&mutex);
+      });
+    });
+    suspend();
+    const auto lock = [&] {
+      pthread_mutex_lock(&mutex);
+      pthread_mutex_unlock(&mutex);
+    };
+    const auto* const expected =
+        "fermata: main locks a mutex in suspending_test that holder holds, which waits in "
+        "suspending at .*scope_test.cpp:.* on the same thread: both would wait forever";
+    EXPECT_DEATH(suspending(lock), expected);
+    EXPECT_DEATH(lock(), "a coroutine outside of a scope locks a mutex in .* that holder holds");
+    await(holder);
+    suspending(lock);
+    lock();
+  });
+}
+
 // Nothing can be suspended there.
 TEST_P(SuspendingScope, ACallThatWaitsInACallbackBlocksTheThread) {
   run([] {

@@ -9,11 +9,13 @@
 #include <cerrno>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/posix/lock_watch.hpp"
 #include "fermata/posix/served/threads_serving.hpp"
 #include "fermata/posix/threads.hpp"
 
 using fermata::posix::Deadline;
 using fermata::posix::is_time;
+using fermata::posix::lock_watch;
 using fermata::posix::locks_for;
 using fermata::posix::Threads;
 using fermata::posix::threads_for;
@@ -26,6 +28,12 @@ int answer(int code) noexcept {
   if (code == 0) return 0;
   errno = code;
   return -1;
+}
+
+/// The result of locking `mutex` for real, of which the watch is told.
+int told_watch(int code, const pthread_mutex_t& mutex) noexcept {
+  if (code == 0 && lock_watch != nullptr) lock_watch->locked(mutex);
+  return code;
 }
 
 bool is_wait_clock(clockid_t clock) noexcept {
@@ -62,10 +70,30 @@ extern "C" {
 
 // --- mutexes ---
 
-FERMATA_SERVED(locks_for, pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex), lock(*mutex, {}))
-FERMATA_SERVED(locks_for, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex),
-               try_lock(*mutex))
-FERMATA_SERVED(locks_for, pthread_mutex_unlock, (pthread_mutex_t * mutex), (mutex), unlock(*mutex))
+int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  if (Threads* const threads = locks_for(__builtin_return_address(0))) {
+    return threads->lock(*mutex, {});
+  }
+  if (__builtin_expect(lock_watch == nullptr, 1)) return FERMATA_REAL(pthread_mutex_lock)(mutex);
+  lock_watch->before_lock(*mutex, __builtin_return_address(0));
+  return told_watch(FERMATA_REAL(pthread_mutex_lock)(mutex), *mutex);
+}
+
+int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  if (Threads* const threads = locks_for(__builtin_return_address(0))) {
+    return threads->try_lock(*mutex);
+  }
+  return told_watch(FERMATA_REAL(pthread_mutex_trylock)(mutex), *mutex);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  if (Threads* const threads = locks_for(__builtin_return_address(0))) {
+    return threads->unlock(*mutex);
+  }
+  if (__builtin_expect(lock_watch != nullptr, 0)) lock_watch->before_unlock(*mutex);
+  return FERMATA_REAL(pthread_mutex_unlock)(mutex);
+}
+
 FERMATA_SERVED(locks_for, pthread_mutex_destroy, (pthread_mutex_t * mutex), (mutex),
                destroy(*mutex))
 FERMATA_SERVED_UNTIL(pthread_mutex_timedlock, pthread_mutex_t, mutex, CLOCK_REALTIME, try_lock,

@@ -67,11 +67,13 @@ class Suspension::Off {
 Suspension::Suspension(CoroutineBase& coroutine, const SourcePlace& place)
     : coroutine_(coroutine),
       place_(place),
+      locks_(coroutine.label(), place),
       outer_(current_suspension),
       outside_(serving),
       handler_(std::make_shared<Handler>(*this)) {
   pthread_sigmask(SIG_SETMASK, nullptr, &outside_mask_);
   coroutine_.add_switch_handler(handler_);
+  outer_locks_ = HeldLocks::enter(&locks_);
   serving = &kernel_;
   current_suspension = this;
 }
@@ -80,6 +82,7 @@ Suspension::~Suspension() {
   FERMATA_ASSERT(current_suspension == this);
   current_suspension = outer_;
   serving = outside_;
+  HeldLocks::enter(outer_locks_);
   coroutine_.remove_switch_handler(*handler_);
 }
 
@@ -87,6 +90,7 @@ Suspension* Suspension::current() noexcept { return current_suspension; }
 
 void Suspension::leave() noexcept {
   errno_ = errno;
+  HeldLocks::enter(outer_locks_);
   was_on_ = current_suspension == this;
   if (was_on_) {
     current_suspension = outer_;
@@ -99,6 +103,7 @@ void Suspension::leave() noexcept {
 
 void Suspension::enter() noexcept {
   FERMATA_ASSERT(current_suspension == outer_);
+  HeldLocks::enter(&locks_);
   if (was_on_) {
     current_suspension = this;
     serving = &kernel_;

@@ -15,6 +15,7 @@
 
 #include "fermata/base/source_place.hpp"
 #include "fermata/core/coroutine.hpp"
+#include "fermata/posix/suspending/held_locks.hpp"
 #include "fermata/posix/suspending/system_kernel.hpp"
 #include "fermata/posix/suspending/waiter.hpp"
 
@@ -57,6 +58,8 @@ class Suspension final : public Waiter {
   SourcePlace place_;
   SystemKernel kernel_{*this};
   BlockingWaiter blocking_;
+  HeldLocks locks_;
+  HeldLocks* outer_locks_ = nullptr;
   Suspension* outer_;  // Of another coroutine, which runs this one's runtime.
   Kernel* outside_;    // Who serves what is not in the scope.
   std::shared_ptr<Handler> handler_;
