@@ -12,7 +12,7 @@
 //             exception, when that goes on forever although it is to end.
 // Waiting     A method may suspend the current coroutine, unless it says that it does not. One that
 //             is cancelled meanwhile answers -EINTR, and -ECANCELED from then on; the cancellation
-//             is thrown by the next operation of Fermata that waits.
+//             is thrown by the next operation of Fermata that waits, or at the end of a scope.
 
 #include <netdb.h>
 #include <poll.h>
