@@ -23,7 +23,7 @@ int clock_getres(clockid_t clock, timespec* resolution) noexcept {
 }
 
 int clock_settime(clockid_t clock, const timespec* time) noexcept {
-  fermata::posix::Kernel* const kernel = fermata::posix::serving;
+  fermata::posix::Kernel* const kernel = fermata::posix::serving_machine();
   if (kernel == nullptr) return FERMATA_REAL(clock_settime)(clock, time);
   if (!fermata::posix::is_valid(*time)) return fermata::posix::answer(-EINVAL);
   return fermata::posix::answer(kernel->clock_settime(clock, *time));
@@ -31,7 +31,7 @@ int clock_settime(clockid_t clock, const timespec* time) noexcept {
 
 // There is one process whose clocks can be asked.
 int clock_getcpuclockid(pid_t process, clockid_t* clock) noexcept {
-  fermata::posix::Kernel* const kernel = fermata::posix::serving;
+  fermata::posix::Kernel* const kernel = fermata::posix::serving_machine();
   if (kernel == nullptr || kernel->signals() == nullptr) {
     return FERMATA_REAL(clock_getcpuclockid)(process, clock);
   }

@@ -47,7 +47,7 @@ Deadline deadline_in(Kernel& kernel, const timespec& span) {
 
 /// The result is as the system's, a negative errno for an error.
 long serve_futex(Kernel& kernel, Threads& threads, const Arguments& given) {
-  FERMATA_ASSERT(&kernel == serving);
+  FERMATA_ASSERT(kernel.threads() == &threads);
   const auto* const word = reinterpret_cast<const std::uint32_t*>(given[0]);
   const auto value = static_cast<std::uint32_t>(given[2]);
   const auto* const time = reinterpret_cast<const timespec*>(given[3]);

@@ -71,7 +71,7 @@ Suspension::Suspension(CoroutineBase& coroutine, const SourcePlace& place)
       outer_(current_suspension),
       outside_(serving),
       handler_(std::make_shared<Handler>(*this)) {
-  pthread_sigmask(SIG_SETMASK, nullptr, &outside_mask_);
+  os::kernel.pthread_sigmask(SIG_SETMASK, nullptr, &outside_mask_);
   coroutine_.add_switch_handler(handler_);
   outer_locks_ = HeldLocks::enter(&locks_);
   serving = &kernel_;
@@ -96,9 +96,9 @@ void Suspension::leave() noexcept {
     current_suspension = outer_;
     serving = outside_;
   }
-  pthread_sigmask(SIG_SETMASK, nullptr, &own_mask_);
+  os::kernel.pthread_sigmask(SIG_SETMASK, nullptr, &own_mask_);
   has_own_mask_ = !same_mask(own_mask_, outside_mask_);
-  if (has_own_mask_) pthread_sigmask(SIG_SETMASK, &outside_mask_, nullptr);
+  if (has_own_mask_) os::kernel.pthread_sigmask(SIG_SETMASK, &outside_mask_, nullptr);
 }
 
 void Suspension::enter() noexcept {
@@ -108,7 +108,7 @@ void Suspension::enter() noexcept {
     current_suspension = this;
     serving = &kernel_;
   }
-  pthread_sigmask(SIG_SETMASK, has_own_mask_ ? &own_mask_ : nullptr, &outside_mask_);
+  os::kernel.pthread_sigmask(SIG_SETMASK, has_own_mask_ ? &own_mask_ : nullptr, &outside_mask_);
   errno = errno_;
 }
 

@@ -60,6 +60,7 @@ class SystemKernel final : public Kernel {
   void yield() override;
   /// Null: they are the system's.
   [[nodiscard]] Threads* threads() noexcept override { return nullptr; }
+  [[nodiscard]] Signals* signals() noexcept override { return nullptr; }
 
   // --- not of its extent ---
 
@@ -67,6 +68,7 @@ class SystemKernel final : public Kernel {
   [[nodiscard]] std::string host_name() override;
   [[nodiscard]] std::vector<Interface> interfaces() override;
   int clock_gettime(clockid_t clock, timespec& time) override;
+  int clock_settime(clockid_t clock, const timespec& time) override;
   void refuse(const char* function, const void* caller) override;
   [[noreturn]] void abort(std::string why) override;
   void terminate(std::string why) override;

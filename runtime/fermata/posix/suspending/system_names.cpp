@@ -129,6 +129,7 @@ int SystemKernel::open_device(const char*, int) { is_not_asked(); }
 std::string SystemKernel::host_name() { is_not_asked(); }
 std::vector<Interface> SystemKernel::interfaces() { is_not_asked(); }
 int SystemKernel::clock_gettime(clockid_t, timespec&) { is_not_asked(); }
+int SystemKernel::clock_settime(clockid_t, const timespec&) { is_not_asked(); }
 void SystemKernel::refuse(const char*, const void*) { is_not_asked(); }
 void SystemKernel::abort(std::string) { is_not_asked(); }
 void SystemKernel::terminate(std::string) { is_not_asked(); }
