@@ -23,21 +23,30 @@ std::string path_text(std::string_view path) {
   return fmt::format("'{}'", path);
 }
 
-std::string written(const backend::FileOperation& operation) {
-  const std::span<const std::byte> bytes = operation.rest();
-  return fmt::format("writes \"{}\"", printable(bytes, bytes.size(), kBytesShown));
-}
-
 }  // namespace
 
+std::string written_text(std::span<const std::byte> bytes, std::string_view path) {
+  return fmt::format("writes \"{}\" to {}", printable(bytes, bytes.size(), kBytesShown),
+                     path_text(path));
+}
+
+std::string read_text(std::span<const std::byte> bytes) {
+  return fmt::format(": \"{}\"", printable(bytes, bytes.size(), kBytesShown));
+}
+
+std::string short_write_text(std::size_t moved, std::size_t size) {
+  return moved < size ? fmt::format(" ({} of {} bytes)", moved, size) : "";
+}
+
 std::string call_text(const backend::FileOperation& operation) {
-  const std::string path =
-      path_text(operation.handle ? operation.handle->path() : std::string_view(operation.path));
+  const std::string_view called =
+      operation.handle ? operation.handle->path() : std::string_view(operation.path);
+  const std::string path = path_text(called);
   switch (operation.call) {
     case backend::FileCall::Read:
       return "reads " + path;
     case backend::FileCall::Write:
-      return written(operation) + " to " + path;
+      return written_text(operation.rest(), called);
     case backend::FileCall::Sync:
     case backend::FileCall::SyncData:
       return "syncs " + path;
@@ -73,10 +82,8 @@ std::string answer_text(const backend::FileOperation& operation, int code, std::
     return {};
   const std::span<const std::byte> bytes = operation.rest();
   FERMATA_ASSERT(moved <= bytes.size());
-  if (operation.call == backend::FileCall::Read) {
-    return fmt::format(": \"{}\"", printable(bytes.first(moved), moved, kBytesShown));
-  }
-  return moved < bytes.size() ? fmt::format(" ({} of {} bytes)", moved, bytes.size()) : "";
+  if (operation.call == backend::FileCall::Read) return read_text(bytes.first(moved));
+  return short_write_text(moved, bytes.size());
 }
 
 }  // namespace fermata::sim::detail

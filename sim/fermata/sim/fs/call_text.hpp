@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace fermata::backend {
 struct FileOperation;
@@ -17,5 +19,12 @@ namespace fermata::sim::detail {
 /// failure, " (2 of 5 bytes)" of a short write; else empty. `code` is an errno value.
 [[nodiscard]] std::string answer_text(const backend::FileOperation& operation, int code,
                                       std::size_t moved);
+
+/// "writes "v2" to 'settings'".
+[[nodiscard]] std::string written_text(std::span<const std::byte> bytes, std::string_view path);
+/// ": "v2"", of a read.
+[[nodiscard]] std::string read_text(std::span<const std::byte> bytes);
+/// " (2 of 5 bytes)"; empty when all have been written.
+[[nodiscard]] std::string short_write_text(std::size_t moved, std::size_t size);
 
 }  // namespace fermata::sim::detail

@@ -13,12 +13,12 @@
 namespace fermata::sim {
 
 namespace {
-constexpr std::size_t kNameMax = 255;
 constexpr std::uint32_t kMask = 022;
 }  // namespace
 
 void Disk::format() {
   ++version_;
+  ++life_;
   name_changes_.clear();
   changes_made_ = 0;
   watchers_.clear();
@@ -29,64 +29,13 @@ void Disk::format() {
   root->second = {};
   root->second.type = FileType::Directory;
   root->second.permissions = 0755;
-  root->second.named = true;
+  root->second.links = 1;
   root->second.parent = kRoot;
   nodes_.erase(std::next(root), nodes_.end());
   FERMATA_ASSERT(room() == capacity_);
 }
 
 // --- finding ---
-
-/// To where the last part of `path` is looked up.
-int Disk::walk(std::string_view path, Place& place) const {
-  place = {};
-  while (!path.empty()) {
-    const std::size_t slash = path.find('/');
-    const std::string_view part = path.substr(0, slash);
-    place.must_be_directory = slash != std::string_view::npos;
-    path.remove_prefix(place.must_be_directory ? slash + 1 : path.size());
-    if (part.empty()) continue;
-    if (part.size() > kNameMax) return ENAMETOOLONG;
-    if (const int code = descend(place); code != 0) return code;
-    if (part == "..") {
-      place.directory = at(place.directory).parent;
-    } else if (part != ".") {
-      place.name = part;
-    }
-  }
-  FERMATA_ASSERT(is_directory(place.directory));
-  return 0;
-}
-
-int Disk::descend(Place& place) const {
-  const Inode inode = find_in(place);
-  if (inode == 0) return ENOENT;
-  if (!is_directory(inode)) return ENOTDIR;
-  place.directory = inode;
-  place.name.clear();
-  return 0;
-}
-
-Disk::Inode Disk::find_in(const Place& place) const {
-  FERMATA_ASSERT(is_directory(place.directory));
-  if (place.name.empty()) return place.directory;
-  const DirectoryNames& names = at(place.directory).names;
-  const auto found = names.find(place.name);
-  return found == names.end() ? 0 : found->second;
-}
-
-int Disk::find(std::string_view path, Inode& found) const {
-  Place place;
-  if (const int code = walk(path, place); code != 0) return code;
-  found = find_in(place);
-  if (found == 0) return ENOENT;
-  return place.must_be_directory && !is_directory(found) ? ENOTDIR : 0;
-}
-
-bool Disk::exists(std::string_view path) const {
-  Inode found = 0;
-  return find(path, found) == 0;
-}
 
 FileStatus Disk::status(Inode inode) const {
   const Node& node = at(inode);
@@ -96,14 +45,14 @@ FileStatus Disk::status(Inode inode) const {
           .modified = node.modified};
 }
 
-int Disk::status(std::string_view path, FileStatus& answer) const {
+int Disk::status(const DiskPath& path, FileStatus& answer) const {
   Inode found = 0;
   if (const int code = find(path, found); code != 0) return code;
   answer = status(found);
   return 0;
 }
 
-int Disk::list(std::string_view path, std::vector<DirectoryEntry>& entries) const {
+int Disk::list(const DiskPath& path, std::vector<DirectoryEntry>& entries) const {
   Inode found = 0;
   if (const int code = find(path, found); code != 0) return code;
   if (!is_directory(found)) return ENOTDIR;
@@ -113,16 +62,18 @@ int Disk::list(std::string_view path, std::vector<DirectoryEntry>& entries) cons
 
 // --- changing names ---
 
-int Disk::open(std::string_view path, const OpenMode& mode, Inode& opened) {
+int Disk::open(const DiskPath& path, const OpenMode& mode, Inode& opened) {
   Place place;
-  if (const int code = walk(path, place); code != 0) return code;
+  const Last last = mode.exclusive ? Last::IsTaken : Last::IsFollowed;
+  if (const int code = walk(path, last, place); code != 0) return code;
   if (mode.create && place.must_be_directory && !place.name.empty()) return EISDIR;
   opened = find_in(place);
   if (opened == 0) {
     if (!mode.create) return ENOENT;
+    if (const int code = refuse_new_name(place); code != 0) return code;
     opened = create(place, FileType::Regular, mode.permissions);
   } else {
-    FERMATA_ASSERT(at(opened).named);
+    FERMATA_ASSERT(at(opened).links > 0 || is_directory(opened));
     if (mode.exclusive) return EEXIST;
     if (is_directory(opened) && mode.write) return EISDIR;
     if (!is_directory(opened) && place.must_be_directory) return ENOTDIR;
@@ -132,16 +83,27 @@ int Disk::open(std::string_view path, const OpenMode& mode, Inode& opened) {
   return 0;
 }
 
+Disk::Inode Disk::open_unnamed(std::uint32_t permissions) {
+  const Inode inode = next_++;
+  Node node;
+  node.permissions = permissions;
+  node.modified = node.accessed = node.changed = now_;
+  node.key = key_of("file without a name");
+  node.opens = 1;
+  nodes_.emplace(inode, std::move(node));
+  return inode;
+}
+
 void Disk::release(Inode inode) {
   FERMATA_ASSERT(at(inode).opens > 0);
   --at(inode).opens;
   forget_if_unused(inode);
 }
 
-int Disk::make_directory(std::string_view path, std::uint32_t permissions) {
+int Disk::make_directory(const DiskPath& path, std::uint32_t permissions) {
   Place place;
-  if (const int code = walk(path, place); code != 0) return code;
-  if (find_in(place) != 0) return EEXIST;
+  if (const int code = walk(path, Last::IsTaken, place); code != 0) return code;
+  if (const int code = refuse_new_name(place); code != 0) return code;
   const Inode made = create(place, FileType::Directory, permissions);
   at(made).parent = place.directory;
   return 0;
@@ -154,32 +116,33 @@ Disk::Inode Disk::create(const Place& place, FileType type, std::uint32_t permis
   Node node;
   node.type = type;
   node.permissions = permissions & ~kMask;
-  node.modified = now_;
+  node.modified = node.accessed = node.changed = now_;
   node.key = key_of(at(place.directory).key, place.name);
-  node.named = true;
+  node.links = 1;
   nodes_.emplace(inode, std::move(node));
   change_names({.inode = inode, .removed = std::nullopt, .added = place, .moves_directory = false});
   FERMATA_ASSERT(find_in(place) == inode);
   return inode;
 }
 
-int Disk::remove(std::string_view path) {
+int Disk::remove(const DiskPath& path) {
   Place place;
-  if (const int code = walk(path, place); code != 0) return code;
+  if (const int code = walk(path, Last::IsTaken, place); code != 0) return code;
   const Inode inode = find_in(place);
   if (inode == 0) return ENOENT;
   if (is_directory(inode)) return EISDIR;
   if (place.must_be_directory) return ENOTDIR;
   change_names({.inode = inode, .removed = place, .added = std::nullopt, .moves_directory = false});
   FERMATA_ASSERT(find_in(place) == 0);
-  at(inode).named = false;
+  --at(inode).links;
+  at(inode).changed = now_;
   forget_if_unused(inode);
   return 0;
 }
 
-int Disk::remove_directory(std::string_view path) {
+int Disk::remove_directory(const DiskPath& path) {
   Place place;
-  if (const int code = walk(path, place); code != 0) return code;
+  if (const int code = walk(path, Last::IsTaken, place); code != 0) return code;
   const Inode inode = find_in(place);
   if (inode == 0) return ENOENT;
   if (!is_directory(inode)) return ENOTDIR;
@@ -188,16 +151,16 @@ int Disk::remove_directory(std::string_view path) {
   if (!at(inode).names.empty()) return ENOTEMPTY;
   change_names({.inode = inode, .removed = place, .added = std::nullopt, .moves_directory = false});
   FERMATA_ASSERT(find_in(place) == 0);
-  at(inode).named = false;
+  at(inode).links = 0;
   watchers_.tell(inode, DiskChange::Gone, {}, true);
   return 0;
 }
 
-int Disk::rename(std::string_view from, std::string_view to) {
+int Disk::rename(const DiskPath& from, const DiskPath& to) {
   Place source;
   Place destination;
-  if (const int code = walk(from, source); code != 0) return code;
-  if (const int code = walk(to, destination); code != 0) return code;
+  if (const int code = walk(from, Last::IsTaken, source); code != 0) return code;
+  if (const int code = walk(to, Last::IsTaken, destination); code != 0) return code;
   if (source.name.empty() || destination.name.empty()) return EBUSY;
   const Inode moved = find_in(source);
   const Inode replaced = find_in(destination);
@@ -209,8 +172,12 @@ int Disk::rename(std::string_view from, std::string_view to) {
   if (replaced != 0) {
     if (is_inside(source.directory, replaced)) return ENOTEMPTY;
     if (const int code = may_replace(moved, replaced); code != 0) return code;
-    at(replaced).named = false;
+    --at(replaced).links;
+    at(replaced).changed = now_;
+  } else if (!is_named(destination.directory)) {
+    return ENOENT;
   }
+  at(moved).changed = now_;
   change_names({.inode = moved,
                 .removed = source,
                 .added = destination,
@@ -242,8 +209,11 @@ int Disk::may_replace(Inode moved, Inode replaced) const {
 void Disk::change_names(NameChange change) {
   ++version_;
   apply(change, nodes_, &Node::names);
-  if (change.removed) at(change.removed->directory).modified = now_;
-  if (change.added) at(change.added->directory).modified = now_;
+  for (const std::optional<Place>& place : {change.removed, change.added}) {
+    if (!place) continue;
+    Node& directory = at(place->directory);
+    directory.modified = directory.changed = now_;
+  }
   tell_of_names(change);
   change.number = ++changes_made_;
   name_changes_.push_back(std::move(change));
@@ -260,7 +230,7 @@ void Disk::apply(const NameChange& change, std::map<Inode, Node>& nodes,
 
 void Disk::forget_if_unused(Inode inode) {
   Node& node = at(inode);
-  if (node.named || node.opens > 0) return;
+  if (node.links > 0 || node.opens > 0) return;
   watchers_.tell(inode, DiskChange::Gone, {}, false);
   FERMATA_ASSERT(used_ >= node.image.seen().size());
   used_ -= node.image.seen().size();
@@ -269,7 +239,7 @@ void Disk::forget_if_unused(Inode inode) {
 
 // --- watchers ---
 
-int Disk::watch(std::string_view path, DiskWatcher& watcher, Inode& watched) {
+int Disk::watch(const DiskPath& path, DiskWatcher& watcher, Inode& watched) {
   if (const int code = find(path, watched); code != 0) return code;
   watchers_.add(watched, watcher);
   return 0;
@@ -313,7 +283,7 @@ int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> by
   moved = std::min<std::size_t>(bytes.size(), limit - std::min(limit, offset));
   node.image.write(offset, bytes.first(moved));
   used_ += node.image.seen().size() - before;
-  node.modified = now_;
+  node.modified = node.changed = now_;
   if (moved > 0) contents_changed(inode);
   return 0;
 }
@@ -331,7 +301,7 @@ void Disk::resize(Inode inode, std::uint64_t size) {
   used_ = used_ - node.image.seen().size() + size;
   node.image.resize(size);
   FERMATA_ASSERT(node.image.seen().size() == size);
-  node.modified = now_;
+  node.modified = node.changed = now_;
   contents_changed(inode);
 }
 
@@ -360,7 +330,7 @@ bool Disk::Ties::bind(const NameChange& change) const {
          (change.moves_directory && move_directories_);
 }
 
-int Disk::sync_directory(std::string_view path) {
+int Disk::sync_directory(const DiskPath& path) {
   Inode directory = 0;
   if (const int code = find(path, directory); code != 0) return code;
   if (!is_directory(directory)) return ENOTDIR;
@@ -375,6 +345,15 @@ void Disk::sync(Inode inode) {
   } else {
     at(inode).image.sync();
   }
+}
+
+void Disk::sync_all() {
+  ++version_;
+  for (const NameChange& change : std::exchange(name_changes_, {})) {
+    apply(change, nodes_, &Node::durable_names);
+  }
+  FERMATA_ASSERT(at(kRoot).names == at(kRoot).durable_names);
+  for (auto& [inode, node] : nodes_) node.image.sync();
 }
 
 void Disk::sync_names(Inode directory) {
@@ -397,15 +376,16 @@ void Disk::sync_names(Inode directory) {
 
 void Disk::crash(const CrashDraw& draw, CrashListener* listener) {
   ++version_;
+  ++life_;
   watchers_.clear();
   crash_names(draw, listener);
   for (auto& [inode, node] : nodes_) {
     node.opens = 0;
-    node.named = inode == kRoot;
+    node.links = inode == kRoot ? 1 : 0;
     node.names = node.durable_names;
   }
   see_names_of(kRoot);
-  std::erase_if(nodes_, [](const auto& entry) { return !entry.second.named; });
+  std::erase_if(nodes_, [](const auto& entry) { return entry.second.links == 0; });
   used_ = 0;
   changes_made_ = 0;
   for (auto& [inode, node] : nodes_) {
@@ -459,7 +439,7 @@ void Disk::find_files(Inode directory, const std::string& path, DirectoryNames N
     const std::string full = path.empty() ? name : path + '/' + name;
     if (is_directory(inode)) {
       find_files(inode, full, names, found);
-    } else {
+    } else if (at(inode).type == FileType::Regular) {
       found.emplace(full, inode);
     }
   }
@@ -469,7 +449,7 @@ void Disk::see_names_of(Inode directory) {
   FERMATA_ASSERT(is_directory(directory));
   for (const auto& [name, inode] : at(directory).names) {
     Node& node = at(inode);
-    node.named = true;
+    ++node.links;
     if (node.type != FileType::Directory) continue;
     node.parent = directory;
     see_names_of(inode);
@@ -480,6 +460,7 @@ void Disk::see_names_of(Inode directory) {
 
 std::string Disk::path_of(Inode inode) const {
   FERMATA_ASSERT(inode != 0);
+  if (inode == kRoot) return {};
   for (const auto& [directory, node] : nodes_) {
     for (const auto& [name, entry] : node.names) {
       if (entry != inode) continue;
@@ -496,7 +477,10 @@ std::string Disk::text(const Place& place) const {
 
 std::string Disk::text(const NameChange& change) const {
   FERMATA_ASSERT(change.removed || change.added);
-  const char* const kind = is_directory(change.inode) ? "directory" : "file";
+  const char* const kind = is_directory(change.inode)                        ? "directory"
+                           : change.is_link                                  ? "name"
+                           : at(change.inode).type == FileType::SymbolicLink ? "link"
+                                                                             : "file";
   if (!change.removed) return fmt::format("the new {} '{}'", kind, text(*change.added));
   if (!change.added) return fmt::format("the removal of {} '{}'", kind, text(*change.removed));
   return fmt::format("the rename '{}' -> '{}'", text(*change.removed), text(*change.added));
@@ -507,7 +491,7 @@ std::string Disk::crash_point_text() const {
   std::uint64_t last = 0;
   std::string text = "with everything synced";
   for (const auto& [inode, node] : nodes_) {
-    if (!node.named || !node.image.changed() || node.change < last) continue;
+    if (node.links == 0 || !node.image.changed() || node.change < last) continue;
     last = node.change;
     text = fmt::format("after the write to '{}' and before its sync", path_of(inode));
   }

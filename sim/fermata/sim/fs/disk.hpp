@@ -10,8 +10,10 @@
 // Rights      The program may do everything; permissions are kept and shown, not enforced. The mask
 //             is 022.
 // Space       What is seen counts, gaps included.
-// Missing     Links, devices, file times other than of contents. Nothing makes them, so nothing
-//             finds them.
+// Links       A path goes through symbolic links; what creates, renames or removes a name takes the
+//             link itself. A file may have several names, which are durable one by one.
+// Times       Are kept through a crash, as permissions are.
+// Missing     Devices. Nothing makes them, so nothing finds them.
 // Errors      Positive errno values as Linux gives them, 0 for success.
 
 #include <cstdint>
@@ -22,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "fermata/base/assert.hpp"
@@ -32,10 +35,41 @@
 
 namespace fermata::sim {
 
+/// A path, and the directory where it begins when it is relative.
+struct DiskPath {
+  static constexpr std::uint64_t kRoot = 1;
+
+  template <class Text>
+  requires std::is_convertible_v<const Text&, std::string_view> DiskPath(
+      const Text& t, std::uint64_t f = kRoot)  // NOLINT(google-explicit-constructor)
+      : text(t), from(f) {}
+
+  std::string_view text;
+  std::uint64_t from;
+};
+
 class Disk {
  public:
   /// A file or directory; never reused before format().
   using Inode = std::uint64_t;
+  static constexpr Inode kRoot = DiskPath::kRoot;
+
+  /// Whether a symbolic link at the end of a path is followed.
+  enum class Last : std::uint8_t { IsFollowed, IsTaken };
+
+  /// What is known of a file besides its contents.
+  struct Attributes {
+    FileType type = FileType::Regular;
+    std::uint64_t size = 0;
+    std::uint32_t permissions = 0;
+    std::uint32_t owner = 0;
+    std::uint32_t group = 0;
+    std::uint64_t links = 0;  // Its names; of a directory as Linux counts them.
+    WallTime modified;
+    WallTime accessed;
+    WallTime changed;  // Whatever of it.
+  };
+
   static constexpr std::uint64_t kCapacity = 256 << 20;
 
   explicit Disk(std::uint64_t capacity = kCapacity) : capacity_(capacity) { format(); }
@@ -48,28 +82,66 @@ class Disk {
   [[nodiscard]] std::uint64_t room() const noexcept {
     return used_ < capacity_ ? capacity_ - used_ : 0;
   }
+  [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
+  /// Changes with each crash and each format(): nothing is open any more that was before.
+  [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
 
   // --- names ---
 
   /// Pins what it finds until release().
-  int open(std::string_view path, const OpenMode& mode, Inode& opened);
+  int open(const DiskPath& path, const OpenMode& mode, Inode& opened);
+  /// Makes a regular file without a name, and pins it until release().
+  [[nodiscard]] Inode open_unnamed(std::uint32_t permissions);
+  /// Pins once more what is open.
+  void share(Inode inode) { ++at(inode).opens; }
   void release(Inode inode);
-  [[nodiscard]] bool exists(std::string_view path) const;
-  int status(std::string_view path, FileStatus& status) const;
-  int rename(std::string_view from, std::string_view to);
-  int remove(std::string_view path);
-  int make_directory(std::string_view path, std::uint32_t permissions);
-  int remove_directory(std::string_view path);
-  int list(std::string_view path, std::vector<DirectoryEntry>& entries) const;
-  int sync_directory(std::string_view path);
+  int find(const DiskPath& path, Inode& found, Last last = Last::IsFollowed) const;
+  [[nodiscard]] bool exists(const DiskPath& path) const;
+  int status(const DiskPath& path, FileStatus& status) const;
+  int rename(const DiskPath& from, const DiskPath& to);
+  int remove(const DiskPath& path);
+  int make_directory(const DiskPath& path, std::uint32_t permissions);
+  int remove_directory(const DiskPath& path);
+  int list(const DiskPath& path, std::vector<DirectoryEntry>& entries) const;
+  int sync_directory(const DiskPath& path);
+  /// Another name for the file `linked`, which is not a directory and has a name.
+  int link(Inode linked, const DiskPath& path);
+  /// A symbolic link that leads to `target`.
+  int make_link(std::string_view target, const DiskPath& path);
 
   /// Tells `watcher` what changes there until unwatch(), a crash or format().
-  int watch(std::string_view path, DiskWatcher& watcher, Inode& watched);
+  int watch(const DiskPath& path, DiskWatcher& watcher, Inode& watched);
   void unwatch(Inode inode, DiskWatcher& watcher) noexcept { watchers_.remove(inode, watcher); }
 
   // --- what is open ---
 
   [[nodiscard]] FileStatus status(Inode inode) const;
+  [[nodiscard]] Attributes attributes(Inode inode) const;
+  /// Where a symbolic link leads.
+  [[nodiscard]] const std::string& target(Inode link) const {
+    FERMATA_ASSERT(at(link).type == FileType::SymbolicLink);
+    return at(link).target;
+  }
+  /// The names in a directory, as seen.
+  [[nodiscard]] const std::map<std::string, Inode, std::less<>>& names(Inode directory) const {
+    FERMATA_ASSERT(is_directory(directory));
+    return at(directory).names;
+  }
+  /// The directory that a directory is in.
+  [[nodiscard]] Inode parent(Inode directory) const {
+    FERMATA_ASSERT(is_directory(directory));
+    return at(directory).parent;
+  }
+  /// Whether it can still be found by a name.
+  [[nodiscard]] bool is_named(Inode inode) const { return at(inode).links > 0; }
+  void set_permissions(Inode inode, std::uint32_t permissions);
+  void set_owner(Inode inode, std::uint32_t owner, std::uint32_t group);
+  void set_times(Inode inode, WallTime accessed, WallTime modified);
+  /// It has been read. The time of that is kept as Linux does it: once after each change.
+  void note_access(Inode inode);
+  /// The path of what has a name, from the root, without a slash before it; empty for the root. Of
+  /// anything else "a removed file".
+  [[nodiscard]] std::string path_of(Inode inode) const;
   [[nodiscard]] const FileImage& image(Inode inode) const { return at(inode).image; }
   int read(Inode inode, std::uint64_t offset, std::span<std::byte> to, std::size_t& moved) const;
   /// Writes what there is room for, at least a byte.
@@ -78,6 +150,8 @@ class Disk {
   int truncate(Inode inode, std::uint64_t size);
   /// Makes a file's changes durable; for a directory, like sync_directory().
   void sync(Inode inode);
+  /// Makes all changes durable.
+  void sync_all();
   /// Gives up the file's changes, like FileImage::give_up_changes().
   void give_up_changes(Inode inode) { at(inode).image.give_up_changes(); }
 
@@ -103,11 +177,16 @@ class Disk {
   struct Node {
     FileType type = FileType::Regular;
     std::uint32_t permissions = 0;
+    std::uint32_t owner = 0;
+    std::uint32_t group = 0;
     WallTime modified;
+    WallTime accessed;
+    WallTime changed;
     std::uint64_t key = 0;  // Of the name that it was created with.
     std::size_t opens = 0;
-    bool named = false;
-    Inode parent = 0;  // Of a directory.
+    std::size_t links = 0;  // Names, as seen.
+    Inode parent = 0;       // Of a directory.
+    std::string target;     // Of a symbolic link.
     FileImage image;
     std::uint64_t change = 0;  // The number of the last one of the contents.
     DirectoryNames names;      // Of a directory, as seen.
@@ -127,6 +206,7 @@ class Disk {
     std::optional<Place> removed;
     std::optional<Place> added;
     bool moves_directory = false;
+    bool is_link = false;      // Another name of a file.
     std::uint64_t number = 0;  // Counts the changes of names and contents, from 1.
 
     [[nodiscard]] bool touches(Inode directory) const noexcept;
@@ -144,15 +224,13 @@ class Disk {
     bool move_directories_ = false;
   };
 
-  static constexpr Inode kRoot = 1;
+  static constexpr int kMostLinks = 40;
 
   // --- for people ---
 
   /// "the rename 'a' -> 'b'".
   [[nodiscard]] std::string text(const NameChange& change) const;
   [[nodiscard]] std::string text(const Place& place) const;
-  /// The path of what has a name; of anything else "a removed file".
-  [[nodiscard]] std::string path_of(Inode inode) const;
 
   /// REQUIRES: there is such a file or directory.
   [[nodiscard]] const Node& at(Inode inode) const {
@@ -164,14 +242,17 @@ class Disk {
   [[nodiscard]] bool is_directory(Inode inode) const {
     return at(inode).type == FileType::Directory;
   }
-  int walk(std::string_view path, Place& place) const;
-  int descend(Place& place) const;
-  int find(std::string_view path, Inode& found) const;
+  /// To where the last part of `path` is looked up.
+  int walk(const DiskPath& path, Last last, Place& place) const;
+  int walk(const DiskPath& path, Last last, Place& place, int& links) const;
+  int descend(Place& place, int& links) const;
+  int follow(Place& place, Last last, int& links) const;
   /// 0 when there is nothing.
   [[nodiscard]] Inode find_in(const Place& place) const;
   [[nodiscard]] bool is_inside(Inode directory, Inode of) const;
   [[nodiscard]] int may_replace(Inode moved, Inode replaced) const;
   Inode create(const Place& place, FileType type, std::uint32_t permissions);
+  int refuse_new_name(const Place& place) const;
   void change_names(NameChange change);
   void tell_of_names(const NameChange& change) const;
   void tell_of_contents(Inode inode) const;
@@ -190,6 +271,7 @@ class Disk {
   std::uint64_t capacity_;
   std::uint64_t used_ = 0;
   std::uint64_t version_ = 0;
+  std::uint64_t life_ = 0;
   WallTime now_;
   Inode next_ = 1;
   std::map<Inode, Node> nodes_;

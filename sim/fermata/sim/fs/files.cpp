@@ -22,10 +22,6 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr Duration kLeastLatency = std::chrono::microseconds(20);
-constexpr std::uint64_t kLatencies = 8;  // Each twice the one before.
-constexpr Duration kLeastSlowness = std::chrono::milliseconds(5);
-constexpr std::uint64_t kSlownesses = 9;  // As well.
 constexpr int kFirstFile = 3;
 
 const std::string& path_of(const backend::FileOperation& operation) {
@@ -72,7 +68,7 @@ const char* name_of(backend::FileCall call) {
 
 int SimFiles::enqueue(backend::FileOperation& operation) {
   const char* const call = to_string(operation.call);
-  const std::uint64_t key = key_of(key_of(machine_.key(), call), path_of(operation));
+  const std::uint64_t key = DiskCall::key_of(machine_, call, path_of(operation));
   jobs_.emplace_back(*this, operation, key);
   Job& job = jobs_.back();
   job.self = std::prev(jobs_.end());
@@ -80,10 +76,11 @@ int SimFiles::enqueue(backend::FileOperation& operation) {
   if (RunLog* const told = machine_.run_log()) {
     job.noted = told->called(machine_.name(), call_text(operation));
   }
+  const auto words = [&] { return text(operation); };
   const Duration time =
       operation.call == backend::FileCall::Close
           ? close_delay(machine_, key, [&] { return fmt::format("'{}'", path_of(operation)); })
-          : latency(operation, key);
+          : faults_.latency({key, words});
   machine_.agenda().schedule(job, machine_.now() + time,
                              key_of(key_of(machine_.key(), "disk"), next_number_++));
   return 0;
@@ -97,33 +94,12 @@ std::string SimFiles::text(const backend::FileOperation& operation) const {
   return text + machine_.place();
 }
 
-Duration SimFiles::latency(const backend::FileOperation& operation, std::uint64_t key) {
-  const auto tell_usual = [&](const Decision& decision) {
-    return fmt::format("{} takes {}", text(operation),
-                       amount(kLeastLatency * (1 << decision.value)));
-  };
-  const auto tell_slow = [&](const Decision& decision) {
-    return fmt::format("{} takes {} longer", text(operation),
-                       amount(kLeastSlowness * (1 << decision.value)));
-  };
-  const std::uint64_t usual = machine_.decisions().draw(
-      backend::RandomStream::Disk, key_of(key, "latency"), kLatencies, tell_usual);
-  const std::uint64_t slow =
-      machine_.faults().strength(Fault::SlowDisk, backend::RandomStream::Disk,
-                                 key_of(key, "slowness"), kSlownesses, tell_slow);
-  return kLeastLatency * (1 << usual) +
-         (slow == 0 ? Duration::zero() : kLeastSlowness * (1 << slow));
-}
-
 void SimFiles::withdraw(backend::FileOperation& operation) noexcept {
   Job& job = *static_cast<Job*>(operation.job);
   FERMATA_ASSERT(&job.operation == &operation);
   if (job.withdrawn) return;
-  const auto tell = [&](const Decision&) {
-    return text(operation) + " is cancelled before it begins";
-  };
-  job.withdrawn = machine_.decisions().draw(backend::RandomStream::Disk,
-                                            key_of(job.key, "withdrawn in time"), 2, tell) != 0;
+  const auto words = [&] { return text(operation); };
+  job.withdrawn = faults_.is_withdrawn({job.key, words});
 }
 
 void SimFiles::end(Job& job) {
@@ -139,7 +115,8 @@ void SimFiles::end(Job& job) {
   }
   if (withdrawn || machine_.over()) return finished(operation, ECANCELED);
   disk_.set_time(attachment_.runtime().reactor().wall_clock());
-  const Answer answer = perform(operation, key);
+  const auto words = [&] { return text(operation); };
+  const Answer answer = perform(operation, {key, words});
   RunLog* const told = noted ? machine_.run_log() : nullptr;
   if (told != nullptr) told->answered(*noted, answer_text(operation, answer.code, answer.moved));
   finished(operation, answer.code, answer.moved);
@@ -147,31 +124,31 @@ void SimFiles::end(Job& job) {
 
 // --- what ---
 
-SimFiles::Answer SimFiles::perform(backend::FileOperation& operation, std::uint64_t key) {
-  if (operation.call == backend::FileCall::Open) return open(operation, key);
+SimFiles::Answer SimFiles::perform(backend::FileOperation& operation, const DiskCall& call) {
+  if (operation.call == backend::FileCall::Open) return open(operation, call);
   const auto file = open_.find(operation.file);
-  if (file != open_.end()) return perform_on(file->second, operation, key);
-  return {perform_at_path(operation, key), 0};
+  if (file != open_.end()) return perform_on(file->second, operation, call);
+  return {perform_at_path(operation, call), 0};
 }
 
 SimFiles::Answer SimFiles::perform_on(const OpenFile& file, backend::FileOperation& operation,
-                                      std::uint64_t key) {
+                                      const DiskCall& call) {
   switch (operation.call) {
     case backend::FileCall::Read:
-      return read(file, operation, key);
+      return read(file, operation, call);
     case backend::FileCall::Write:
-      return write(file, operation, key);
+      return write(file, operation, call);
     case backend::FileCall::Truncate:
       return {file.mode.write ? disk_.truncate(file.inode, operation.length) : EINVAL, 0};
     case backend::FileCall::Status:
       operation.status = disk_.status(file.inode);
       return {};
     default:
-      return {sync(file, operation, key), 0};
+      return {sync(file, call), 0};
   }
 }
 
-int SimFiles::perform_at_path(backend::FileOperation& operation, std::uint64_t key) {
+int SimFiles::perform_at_path(backend::FileOperation& operation, const DiskCall& call) {
   const std::string& path = operation.path;
   switch (operation.call) {
     case backend::FileCall::PathStatus:
@@ -181,23 +158,23 @@ int SimFiles::perform_at_path(backend::FileOperation& operation, std::uint64_t k
     case backend::FileCall::Remove:
       return disk_.remove(path);
     case backend::FileCall::MakeDirectory:
-      return is_full(operation, key) ? ENOSPC
-                                     : disk_.make_directory(path, operation.mode.permissions);
+      return is_full(call, operation.path) ? ENOSPC
+                                           : disk_.make_directory(path, operation.mode.permissions);
     case backend::FileCall::RemoveDirectory:
       return disk_.remove_directory(path);
     case backend::FileCall::ListDirectory:
       return disk_.list(path, operation.entries);
     case backend::FileCall::SyncDirectory:
-      if (has_error(operation, key)) return EIO;
+      if (faults_.has_error(call)) return EIO;
       return disk_.sync_directory(path);
     default:
       return EBADF;
   }
 }
 
-SimFiles::Answer SimFiles::open(backend::FileOperation& operation, std::uint64_t key) {
+SimFiles::Answer SimFiles::open(backend::FileOperation& operation, const DiskCall& call) {
   if (out_of_descriptors(machine_, backend::RandomStream::Disk, "file")) return {EMFILE, 0};
-  if (operation.mode.create && is_full(operation, key)) return {ENOSPC, 0};
+  if (operation.mode.create && is_full(call, operation.path)) return {ENOSPC, 0};
   OpenFile opened{0, operation.mode};
   const int code = disk_.open(operation.path, operation.mode, opened.inode);
   if (code != 0) return {code, 0};
@@ -216,13 +193,13 @@ void SimFiles::close(int file) {
 }
 
 SimFiles::Answer SimFiles::read(const OpenFile& file, backend::FileOperation& operation,
-                                std::uint64_t key) {
+                                const DiskCall& call) {
   if (!file.mode.read) return {EBADF, 0};
-  if (has_error(operation, key)) return {EIO, 0};
+  if (faults_.has_error(call)) return {EIO, 0};
   const std::uint64_t end = disk_.image(file.inode).seen().size();
   const std::uint64_t there = end - std::min(end, operation.offset);
-  const std::size_t size = shortened(operation, std::min<std::size_t>(operation.size, there),
-                                     Fault::ShortRead, key_of(key, "short read"));
+  const std::size_t size =
+      faults_.shortened(call, std::min<std::size_t>(operation.size, there), Fault::ShortRead);
   FERMATA_ASSERT(size <= operation.rest().size());
   Answer answer;
   answer.code =
@@ -232,13 +209,12 @@ SimFiles::Answer SimFiles::read(const OpenFile& file, backend::FileOperation& op
 }
 
 SimFiles::Answer SimFiles::write(const OpenFile& file, backend::FileOperation& operation,
-                                 std::uint64_t key) {
+                                 const DiskCall& call) {
   if (!file.mode.write) return {EBADF, 0};
   const std::span<const std::byte> rest = operation.rest();
-  if (has_error(operation, key)) return {EIO, 0};
-  if (!rest.empty() && finds_no_space(operation, key)) return {ENOSPC, 0};
-  const std::size_t size =
-      shortened(operation, rest.size(), Fault::ShortWrite, key_of(key, "short write"));
+  if (faults_.has_error(call)) return {EIO, 0};
+  if (!rest.empty() && faults_.finds_no_space(call)) return {ENOSPC, 0};
+  const std::size_t size = faults_.shortened(call, rest.size(), Fault::ShortWrite);
   const std::uint64_t offset =
       file.mode.append ? disk_.image(file.inode).seen().size() : operation.offset;
   Answer answer;
@@ -247,51 +223,17 @@ SimFiles::Answer SimFiles::write(const OpenFile& file, backend::FileOperation& o
   return answer;
 }
 
-int SimFiles::sync(const OpenFile& file, const backend::FileOperation& operation,
-                   std::uint64_t key) {
-  enum Failure : std::uint64_t { None, MayBeTriedAgain, GivesUp, kCount };
-  const auto tell = [&](const Decision& decision) {
-    return fmt::format("{} fails with EIO{}", text(operation),
-                       decision.value == GivesUp ? ", and its writes will never be synced" : "");
-  };
-  const std::uint64_t failure = machine_.faults().strength(
-      Fault::DiskError, backend::RandomStream::Disk, key_of(key, "error"), kCount, tell);
-  if (failure == GivesUp) disk_.give_up_changes(file.inode);
-  if (failure != None) return EIO;
+int SimFiles::sync(const OpenFile& file, const DiskCall& call) {
+  const DiskFaults::SyncFailure failure = faults_.sync_failure(call);
+  if (failure == DiskFaults::SyncFailure::GivesUp) disk_.give_up_changes(file.inode);
+  if (failure != DiskFaults::SyncFailure::None) return EIO;
   disk_.sync(file.inode);
   return 0;
 }
 
-// --- misfortune ---
-
-bool SimFiles::is_full(const backend::FileOperation& operation, std::uint64_t key) {
-  FERMATA_ASSERT(!operation.path.empty());
-  return !disk_.exists(operation.path) && finds_no_space(operation, key);
-}
-
-bool SimFiles::finds_no_space(const backend::FileOperation& operation, std::uint64_t key) {
-  const auto tell = [&](const Decision&) { return text(operation) + " finds the disk full"; };
-  return machine_.faults().strikes(Fault::DiskFull, backend::RandomStream::Disk,
-                                   key_of(key, "full"), tell);
-}
-
-bool SimFiles::has_error(const backend::FileOperation& operation, std::uint64_t key) {
-  FERMATA_ASSERT(operation.call != backend::FileCall::Close);
-  const auto tell = [&](const Decision&) { return text(operation) + " fails with EIO"; };
-  return machine_.faults().strikes(Fault::DiskError, backend::RandomStream::Disk,
-                                   key_of(key, "error"), tell);
-}
-
-std::size_t SimFiles::shortened(const backend::FileOperation& operation, std::size_t size,
-                                Fault fault, std::uint64_t key) {
-  if (size < 2) return size;
-  const auto tell = [&](const Decision& decision) {
-    return fmt::format("{} moves {}", text(operation), part_of_bytes(decision.value, size));
-  };
-  const std::uint64_t part =
-      machine_.faults().strength(fault, backend::RandomStream::Disk, key, size, tell);
-  FERMATA_ASSERT(part < size);
-  return part == 0 ? size : static_cast<std::size_t>(part);
+bool SimFiles::is_full(const DiskCall& call, const std::string& path) {
+  FERMATA_ASSERT(!path.empty());
+  return !disk_.exists(path) && faults_.finds_no_space(call);
 }
 
 }  // namespace fermata::sim::detail

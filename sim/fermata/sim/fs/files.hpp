@@ -10,8 +10,8 @@
 
 #include "fermata/reactor/files.hpp"
 #include "fermata/sim/fs/disk.hpp"
+#include "fermata/sim/fs/disk_faults.hpp"
 #include "fermata/sim/machine/agenda.hpp"
-#include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
@@ -21,7 +21,7 @@ class Machine;
 class SimFiles final : public backend::Files {
  public:
   SimFiles(fermata::detail::Attachment& attachment, Machine& machine, Disk& disk)
-      : backend::Files(attachment), machine_(machine), disk_(disk) {}
+      : backend::Files(attachment), machine_(machine), disk_(disk), faults_(machine) {}
 
  private:
   struct Job final : Happening {
@@ -47,26 +47,22 @@ class SimFiles final : public backend::Files {
   void withdraw(backend::FileOperation& operation) noexcept override;
 
   void end(Job& job);
-  Answer perform(backend::FileOperation& operation, std::uint64_t key);
-  Answer perform_on(const OpenFile& file, backend::FileOperation& operation, std::uint64_t key);
-  int perform_at_path(backend::FileOperation& operation, std::uint64_t key);
-  Answer open(backend::FileOperation& operation, std::uint64_t key);
+  Answer perform(backend::FileOperation& operation, const DiskCall& call);
+  Answer perform_on(const OpenFile& file, backend::FileOperation& operation, const DiskCall& call);
+  int perform_at_path(backend::FileOperation& operation, const DiskCall& call);
+  Answer open(backend::FileOperation& operation, const DiskCall& call);
   void close(int file);
-  Answer read(const OpenFile& file, backend::FileOperation& operation, std::uint64_t key);
-  Answer write(const OpenFile& file, backend::FileOperation& operation, std::uint64_t key);
-  int sync(const OpenFile& file, const backend::FileOperation& operation, std::uint64_t key);
-  [[nodiscard]] Duration latency(const backend::FileOperation& operation, std::uint64_t key);
+  Answer read(const OpenFile& file, backend::FileOperation& operation, const DiskCall& call);
+  Answer write(const OpenFile& file, backend::FileOperation& operation, const DiskCall& call);
+  int sync(const OpenFile& file, const DiskCall& call);
   /// Whether there is no space for what the operation would make.
-  [[nodiscard]] bool is_full(const backend::FileOperation& operation, std::uint64_t key);
-  [[nodiscard]] bool finds_no_space(const backend::FileOperation& operation, std::uint64_t key);
-  [[nodiscard]] bool has_error(const backend::FileOperation& operation, std::uint64_t key);
-  [[nodiscard]] std::size_t shortened(const backend::FileOperation& operation, std::size_t size,
-                                      Fault fault, std::uint64_t key);
+  [[nodiscard]] bool is_full(const DiskCall& call, const std::string& path);
   /// "the write to 'settings'", for people.
   [[nodiscard]] std::string text(const backend::FileOperation& operation) const;
 
   Machine& machine_;
   Disk& disk_;
+  DiskFaults faults_;
   std::list<Job> jobs_;
   std::uint64_t next_number_ = 0;
   std::map<int, OpenFile> open_;  // By number.

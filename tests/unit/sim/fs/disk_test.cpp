@@ -345,5 +345,72 @@ TEST_F(DiskTest, KeepsWhatWasSyncedInEveryCrash) {
   }
 }
 
+// --- links ---
+
+TEST_F(DiskTest, FollowsSymbolicLinks) {
+  EXPECT_EQ(disk_.make_directory("d", 0755), 0);
+  make("d/file", "x");
+  EXPECT_EQ(disk_.make_link("d", "link"), 0);
+  EXPECT_EQ(disk_.make_link("link/file", "other"), 0);
+  EXPECT_EQ(contents("link/file"), "x");
+  EXPECT_EQ(contents("other"), "x");
+  EXPECT_EQ(disk_.make_link("d/none", "dangling"), 0);
+  EXPECT_EQ(code_of_opening("dangling"), ENOENT);
+  EXPECT_EQ(code_of_opening("dangling", OpenMode::creating()), EEXIST);
+  make("dangling", "new");
+  EXPECT_EQ(contents("d/none"), "new");
+  EXPECT_EQ(disk_.make_link("b", "a"), 0);
+  EXPECT_EQ(disk_.make_link("a", "b"), 0);
+  EXPECT_EQ(code_of_opening("a"), ELOOP);
+  EXPECT_EQ(code_of_opening("other/"), ENOTDIR);
+}
+
+TEST_F(DiskTest, RenamesAndRemovesLinksThemselves) {
+  make("file", "x");
+  EXPECT_EQ(disk_.make_link("file", "a"), 0);
+  EXPECT_EQ(disk_.rename("a", "b"), 0);
+  EXPECT_EQ(contents("b"), "x");
+  EXPECT_EQ(disk_.remove("b"), 0);
+  EXPECT_EQ(contents("file"), "x");
+}
+
+TEST_F(DiskTest, AFileHasSeveralNames) {
+  const Disk::Inode inode = make("a", "x");
+  disk_.release(inode);
+  EXPECT_EQ(disk_.link(inode, "b"), 0);
+  EXPECT_EQ(disk_.link(inode, "b"), EEXIST);
+  EXPECT_EQ(disk_.attributes(inode).links, 2u);
+  EXPECT_EQ(disk_.remove("a"), 0);
+  EXPECT_EQ(contents("b"), "x");
+  EXPECT_EQ(disk_.attributes(inode).links, 1u);
+  EXPECT_EQ(disk_.remove("b"), 0);
+  EXPECT_EQ(disk_.room(), 1000u);
+}
+
+TEST_F(DiskTest, ALinkIsDurableWithItsDirectory) {
+  const Disk::Inode inode = make("a", "x");
+  EXPECT_EQ(disk_.sync_directory("."), 0);
+  EXPECT_EQ(disk_.link(inode, "b"), 0);
+  disk_.crash(lose_all);
+  EXPECT_EQ(contents("a"), "x");
+  EXPECT_EQ(contents("b"), "-");
+  EXPECT_EQ(disk_.attributes(inode).links, 1u);
+  EXPECT_EQ(disk_.link(inode, "b"), 0);
+  EXPECT_EQ(disk_.sync_directory("."), 0);
+  disk_.crash(lose_all);
+  EXPECT_EQ(contents("b"), "x");
+  EXPECT_EQ(disk_.attributes(inode).links, 2u);
+}
+
+TEST_F(DiskTest, NothingIsMadeInARemovedDirectory) {
+  EXPECT_EQ(disk_.make_directory("d", 0755), 0);
+  Disk::Inode directory = 0;
+  EXPECT_EQ(disk_.find("d", directory), 0);
+  EXPECT_EQ(disk_.remove_directory("d"), 0);
+  Disk::Inode opened = 0;
+  EXPECT_EQ(disk_.open({"file", directory}, OpenMode::creating(), opened), ENOENT);
+  EXPECT_EQ(disk_.make_directory({"d", directory}, 0755), ENOENT);
+}
+
 }  // namespace
 }  // namespace fermata::sim
