@@ -56,7 +56,7 @@ MAY_INCLUDE = {
     "sim/machine": runtime("base core") | sim("base tape record"),
     "sim/net": runtime("base reactor") | sim("base record machine"),
     "sim/fs": runtime("base core reactor") | sim("base record machine"),
-    "sim/posix": runtime("base core reactor os posix") | sim("base tape machine net"),
+    "sim/posix": runtime("base core reactor os posix") | sim("base tape record machine net fs"),
     "sim/process": runtime("base reactor") | sim("base record machine net"),
     "sim/world": runtime("base context core reactor io posix")
     | sim("base record waits audit machine net fs posix process guard"),
@@ -90,7 +90,7 @@ LIBRARIES = {
     "boost/asio": ("runtime/host", "tests", "examples"),
     "glib": ("runtime/host", "tests", "examples"),
     "libpq-fe.h": ("runtime/db/postgresql", "bench"),
-    "sqlite3.h": ("runtime/db/sqlite", "bench"),
+    "sqlite3.h": ("runtime/db/sqlite", "tests", "bench"),
     "mysql": ("runtime/db/mariadb",),
     "sql.h": ("runtime/db/odbc",),
     "sqlext.h": ("runtime/db/odbc",),

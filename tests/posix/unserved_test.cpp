@@ -2,18 +2,18 @@
 
 // What nothing serves yet fails by its name.
 
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
 #include "fermata/posix/foreign_code.hpp"
+#include "tests/posix/library/stubborn.hpp"
 #include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
@@ -21,39 +21,25 @@ namespace {
 
 class Unserved : public test::WorldFixture {};
 
-// SQLite is loaded here, so that programs need not be linked with it.
-TEST_F(Unserved, AFileThatALibraryOpensFailsTheRun) {
-  void* const library = ::dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) GTEST_SKIP() << ::dlerror();
-  using Open = int(const char*, void**);
-  auto* const open = reinterpret_cast<Open*>(::dlsym(library, "sqlite3_open"));
-  ASSERT_NE(open, nullptr);
-  EXPECT_TRUE(posix::is_foreign_code(reinterpret_cast<const void*>(open)));
-  using Close = int(void*);
-  auto* const close = reinterpret_cast<Close*>(::dlsym(library, "sqlite3_close"));
-  world_->node("main", [=] {
-    void* database = nullptr;
-    open("unserved_test.db", &database);
-    close(database);
-  });
-  world_->run();
-  ASSERT_TRUE(world_->failure());
-  const std::string& message = world_->failure()->message;
-  EXPECT_EQ(message.find("libsqlite3.so.0 calls "), 0u) << message;
-  EXPECT_NE(message.find("(), which is not served in simulated code"), std::string::npos)
-      << message;
-  EXPECT_NE(::access("unserved_test.db", F_OK), 0);
-}
-
-TEST_F(Unserved, TheProgramsOwnCallsFailAsWell) {
+TEST_F(Unserved, ACommandThatALibraryRunsFailsTheRun) {
   world_->node("main", [] {
-    struct stat status = {};
-    EXPECT_EQ(::stat("/", &status), -1);
+    EXPECT_EQ(stubborn_run("true"), -1);
     EXPECT_EQ(errno, ENOSYS);
   });
   world_->run();
   ASSERT_TRUE(world_->failure());
-  EXPECT_NE(world_->failure()->message.find(" calls stat(), which is not served"),
+  EXPECT_EQ(world_->failure()->message,
+            "libfermata_test_stubborn.so calls system(), which is not served in simulated code");
+}
+
+TEST_F(Unserved, TheProgramsOwnCallsFailAsWell) {
+  world_->node("main", [] {
+    EXPECT_EQ(std::system("true"), -1);
+    EXPECT_EQ(errno, ENOSYS);
+  });
+  world_->run();
+  ASSERT_TRUE(world_->failure());
+  EXPECT_NE(world_->failure()->message.find(" calls system(), which is not served"),
             std::string::npos)
       << world_->failure()->message;
 }

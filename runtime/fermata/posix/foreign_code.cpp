@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::posix {
 
 namespace {
@@ -58,6 +60,7 @@ int note_code(dl_phdr_info* library, std::size_t, void*) noexcept {
     if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
     if (known.count == kMostRanges) return 1;
     const std::uintptr_t begin = library->dlpi_addr + header.p_vaddr;
+    FERMATA_ASSERT(begin + header.p_memsz >= begin);
     known.ranges[known.count++] = {begin, begin + header.p_memsz};
   }
   return 0;
@@ -72,6 +75,7 @@ bool find_foreign_code() noexcept {
   known.loaded = loaded;
   known.count = 0;
   ::dl_iterate_phdr(&note_code, nullptr);
+  FERMATA_ASSERT(known.count <= kMostRanges);
   return true;
 }
 
@@ -90,10 +94,10 @@ bool is_foreign_library(std::string_view path) noexcept {
 
 bool is_foreign_code(const void* address) noexcept { return is_foreign_library(file_of(address)); }
 
-bool is_system_code(const void* address) noexcept {
-  const std::string_view file = file_of(address);
-  const std::string_view name = file.substr(file.rfind('/') + 1);
-  return is_library(name) && !is_foreign_library(file);
+bool is_system_library(std::string_view path) noexcept {
+  return is_library(path.substr(path.rfind('/') + 1)) && !is_foreign_library(path);
 }
+
+bool is_system_code(const void* address) noexcept { return is_system_library(file_of(address)); }
 
 }  // namespace fermata::posix

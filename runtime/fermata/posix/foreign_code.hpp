@@ -9,6 +9,9 @@ namespace fermata::posix {
 /// to what Fermata itself uses while a run goes on. `path` is that of its file.
 [[nodiscard]] bool is_foreign_library(std::string_view path) noexcept;
 
+/// Whether it is a shared library that is not foreign.
+[[nodiscard]] bool is_system_library(std::string_view path) noexcept;
+
 /// Whether the instruction at `address` is in such a library.
 [[nodiscard]] bool is_foreign_code(const void* address) noexcept;
 

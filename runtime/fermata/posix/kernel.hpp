@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
 
@@ -34,6 +35,7 @@
 
 namespace fermata::posix {
 
+class Files;
 class Heap;
 class Signals;
 class Threads;
@@ -63,12 +65,10 @@ class Kernel {
 
   virtual ssize_t read(int descriptor, std::span<const iovec> target) = 0;
   virtual ssize_t write(int descriptor, std::span<const iovec> source) = 0;
-  /// Opens a device without a state, such as /dev/null; negative for any other path. Does not
-  /// suspend.
-  virtual int open_device(const char* path, int flags) = 0;
+  virtual int fstat(int descriptor, struct stat& status) = 0;
   /// Does not suspend.
   virtual int close(int descriptor) = 0;
-  /// F_DUPFD as well. Does not suspend.
+  /// F_DUPFD as well. Suspends for a lock only.
   virtual int fcntl(int descriptor, int command, std::intptr_t argument) = 0;
   /// dup2(), dup3(). Does not suspend.
   virtual int duplicate_to(int descriptor, int target, int flags) = 0;
@@ -151,6 +151,11 @@ class Kernel {
   /// std::terminate() has been called; `why` says for which exception, or is empty. Returns if it
   /// is to end the program.
   virtual void terminate(std::string why) = 0;
+
+  // --- files ---
+
+  /// Null: files are the C library's.
+  [[nodiscard]] virtual Files* files() noexcept = 0;
 
   // --- random numbers: none suspends ---
 

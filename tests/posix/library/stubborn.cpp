@@ -40,6 +40,8 @@ void stubborn_read(int descriptor) {
   }
 }
 
+int stubborn_run(const char* command) { return std::system(command); }
+
 void stubborn_spin(long nanoseconds) {
   const long end = now() + nanoseconds;
   while (now() < end) {

@@ -18,6 +18,8 @@ void stubborn_assert(int condition);
 void stubborn_exit(int code);
 /// Reads from the descriptor until something comes, whatever the error.
 void stubborn_read(int descriptor);
+/// Runs a command in another process.
+int stubborn_run(const char* command);
 /// Waits until a time of the clock has come, in a loop without a wait.
 void stubborn_spin(long nanoseconds);
 }

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "fermata/posix/foreign_code.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/served/ends.hpp"
 #include "fermata/posix/served/system_table.hpp"
@@ -51,6 +53,9 @@ constexpr std::array kRows = {
 void* look_for(const Row& row) noexcept {
   if (row.interceptor != nullptr) return const_cast<void*>(row.interceptor);
   if (void* const next = ::dlsym(RTLD_NEXT, row.name)) return next;
+  // What only old programs call has no version by default.
+  if (void* const old = ::dlvsym(RTLD_NEXT, row.name, "GLIBC_2.2.5")) return old;
+  if (void* const old = ::dlvsym(RTLD_NEXT, row.name, "GLIBC_2.4")) return old;
   give_up("the C library has no such function", row.name);
 }
 
@@ -69,28 +74,30 @@ struct Range {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
 
-  [[nodiscard]] bool holds(std::uintptr_t address) const noexcept {
-    return address >= begin && address < end;
+  [[nodiscard]] bool has(const void* address) const noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    return at >= begin && at < end;
   }
 };
 
-// Libraries of the compiler, which keep their own state.
+/// Libraries that are not foreign.
+constexpr std::size_t kMostOwn = 64;
+constinit std::array<Range, kMostOwn> own_libraries;
+constinit std::size_t own_library_count = 0;
 constinit Range cpp_library;
 constinit Range unwinder;
 
-Range* range_of(std::string_view library) noexcept {
-  if (library.starts_with("libstdc++.") || library.starts_with("libc++.")) return &cpp_library;
-  return library.starts_with("libgcc_s.") ? &unwinder : nullptr;
-}
-
-int note_library(dl_phdr_info* library, std::size_t, void*) {
+int note_own_library(dl_phdr_info* library, std::size_t, void*) {
   const std::string_view path(library->dlpi_name);
-  Range* const range = range_of(path.substr(path.rfind('/') + 1));
-  if (range == nullptr) return 0;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (!is_system_library(path)) return 0;
   for (const auto& header : std::span(library->dlpi_phdr, library->dlpi_phnum)) {
     if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
-    range->begin = library->dlpi_addr + header.p_vaddr;
-    range->end = range->begin + header.p_memsz;
+    const std::uintptr_t begin = library->dlpi_addr + header.p_vaddr;
+    const Range code = {begin, begin + header.p_memsz};
+    if (name.starts_with("libstdc++.") || name.starts_with("libc++.")) cpp_library = code;
+    if (name.starts_with("libgcc_s.")) unwinder = code;
+    if (own_library_count < kMostOwn) own_libraries[own_library_count++] = code;
   }
   return 0;
 }
@@ -101,7 +108,7 @@ int note_library(dl_phdr_info* library, std::size_t, void*) {
     static_cast<void>(find_real(static_cast<Function>(i)));
     require_own(kRows[i]);
   }
-  ::dl_iterate_phdr(&note_library, nullptr);
+  ::dl_iterate_phdr(&note_own_library, nullptr);
   fill_system_table();
   watch_terminate();
   detail::set_linked();
@@ -115,8 +122,15 @@ constinit std::array<std::atomic<void*>, kRows.size()> real_functions = {};
 
 Kernel* serving_from(const void* from) noexcept {
   caller = from;
-  const auto at = reinterpret_cast<std::uintptr_t>(from);
-  return cpp_library.holds(at) || unwinder.holds(at) ? nullptr : serving;
+  return cpp_library.has(from) || unwinder.has(from) ? nullptr : serving;
+}
+
+Files* files_from(const void* from) noexcept {
+  caller = from;
+  const auto* const end = own_libraries.cbegin() + own_library_count;
+  const bool is_own = std::any_of(own_libraries.cbegin(), end,
+                                  [from](const Range& each) { return each.has(from); });
+  return is_own ? nullptr : serving->files();
 }
 
 void* look_up(Function function) noexcept {

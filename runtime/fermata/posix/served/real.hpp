@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "fermata/posix/files.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/served/functions.hpp"
 
@@ -27,6 +28,7 @@ extern constinit std::array<std::atomic<void*>, static_cast<std::size_t>(Functio
     real_functions;
 [[nodiscard, gnu::cold]] void* look_up(Function function) noexcept;
 [[nodiscard]] Kernel* serving_from(const void* from) noexcept;
+[[nodiscard]] Files* files_from(const void* from) noexcept;
 }  // namespace detail
 
 /// What the C library, or the sanitizer before it, has under this name. Ends the program when
@@ -71,6 +73,12 @@ template <class F>
   if (__builtin_expect(serving != nullptr, 0)) return serving;
   Disguises* const all = disguises.load(std::memory_order_relaxed);
   return __builtin_expect(all == nullptr, 1) ? nullptr : all->keeper_of(descriptor);
+}
+
+/// The files that a call from there is about; null: the C library's. Libraries of the system and of
+/// the compiler, such as the C++ library and a sanitizer, have the C library's.
+[[nodiscard]] inline Files* files_for(const void* from) noexcept {
+  return __builtin_expect(serving == nullptr, 1) ? nullptr : detail::files_from(from);
 }
 
 /// A kernel's result as functions of C give it: -1 and errno instead of a negative errno.

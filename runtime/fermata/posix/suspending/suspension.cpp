@@ -14,6 +14,7 @@
 #include "fermata/io/offload.hpp"
 #include "fermata/posix/suspending/descriptor_wait.hpp"
 #include "fermata/posix/suspending/suspending.hpp"
+#include "fermata/system/system_calls.hpp"
 
 namespace fermata::posix {
 

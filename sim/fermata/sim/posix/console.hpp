@@ -14,6 +14,7 @@ class Console final : public Description {
 
   [[nodiscard]] ssize_t read(std::span<const iovec>) override { return 0; }
   [[nodiscard]] ssize_t write(std::span<const iovec> source) override;
+  [[nodiscard]] mode_t mode() const noexcept override { return S_IFCHR | 0620; }
   [[nodiscard]] Readiness readiness() override { return EPOLLIN | EPOLLOUT; }
 
  private:

@@ -8,6 +8,7 @@
 //          one that would have to wait answers -EAGAIN.
 
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 
 #include <cerrno>
@@ -25,6 +26,7 @@ namespace fermata::sim::detail {
 
 class Description;
 class Machine;
+class OpenFile;
 class Socket;
 
 /// Bits of epoll(7), which poll(2) shares: EPOLLIN, EPOLLOUT, EPOLLRDHUP, EPOLLHUP, EPOLLERR, ...
@@ -80,6 +82,9 @@ class Description : public std::enable_shared_from_this<Description> {
   [[nodiscard]] virtual std::optional<Duration> write_limit() const { return std::nullopt; }
   /// Itself, if it is one.
   [[nodiscard]] virtual Socket* as_socket() noexcept { return nullptr; }
+  [[nodiscard]] virtual OpenFile* as_file() noexcept { return nullptr; }
+  /// Its type and permissions, as fstat() gives them. Without a type: in Linux only.
+  [[nodiscard]] virtual mode_t mode() const noexcept { return 0600; }
 
   // --- readiness ---
 

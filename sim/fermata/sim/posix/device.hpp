@@ -24,6 +24,7 @@ class Device final : public Description {
   [[nodiscard]] ssize_t write(std::span<const iovec> source) override {
     return static_cast<ssize_t>(size_of(source));
   }
+  [[nodiscard]] mode_t mode() const noexcept override { return S_IFCHR | 0666; }
   [[nodiscard]] Readiness readiness() override { return EPOLLIN | EPOLLOUT; }
 
  private:

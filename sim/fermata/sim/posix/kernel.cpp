@@ -12,8 +12,9 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/datagram_socket.hpp"
-#include "fermata/sim/posix/device.hpp"
 #include "fermata/sim/posix/kernel_calls.hpp"
+#include "fermata/sim/posix/kernel_files.hpp"
+#include "fermata/sim/posix/open_file.hpp"
 #include "fermata/sim/posix/pipe_end.hpp"
 #include "fermata/sim/posix/socket_address.hpp"
 #include "fermata/sim/posix/stream_socket.hpp"
@@ -49,10 +50,11 @@ int refuse_socket(int domain, int type, int protocol) noexcept {
 
 }  // namespace
 
-SimKernel::SimKernel(Machine& machine, Network& network, DescriptorTable& table)
+SimKernel::SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorTable& table)
     : machine_(machine),
       network_(network),
       table_(table),
+      files_(std::make_unique<SimKernelFiles>(*this, machine, disk)),
       signals_(*this, machine),
       threads_(*this, machine) {
   seed_random(1);
@@ -72,17 +74,21 @@ void SimKernel::begin_life() {
   seed_random(1);
   signals_.begin_life();
   threads_.begin_life();
+  files_->begin_life();
   image_.forget();
   heap_.clear();
 }
 
-void SimKernel::end_life() { threads_.end_life(); }
+void SimKernel::end_life() { files_->begin_life(); }
+
+posix::Files* SimKernel::files() noexcept { return files_.get(); }
 
 // --- descriptors ---
 
 ssize_t SimKernel::read(int descriptor, std::span<const iovec> target) {
   leave_if_endless();
-  return with("read", descriptor, [&](const std::shared_ptr<Description>& found) {
+  return with("read", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
+    if (OpenFile* const file = found->as_file()) return files_->read(*file, target);
     const Way way{"read", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found), false};
     return transfer(way, found, found->read_limit(), target,
                     [&](std::span<const iovec> left) { return found->read(left); });
@@ -91,25 +97,31 @@ ssize_t SimKernel::read(int descriptor, std::span<const iovec> target) {
 
 ssize_t SimKernel::write(int descriptor, std::span<const iovec> source) {
   leave_if_endless();
-  return with("write", descriptor, [&](const std::shared_ptr<Description>& found) {
+  return with("write", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
+    if (OpenFile* const file = found->as_file()) return files_->write(*file, source);
     const Way way{"write", descriptor, EPOLLOUT, blocks(*found), true};
     return transfer(way, found, found->write_limit(), source,
                     [&](std::span<const iovec> left) { return found->write(left); });
   });
 }
 
-int SimKernel::open_device(const char* path, int flags) {
-  const std::optional<Device::Kind> kind = Device::kind_of(path);
-  if (!kind) return -ENXIO;
-  if (const int code = enter("open")) return code;
-  if (table_.is_full("device")) return -EMFILE;
-  static_assert(O_NONBLOCK == SOCK_NONBLOCK && O_CLOEXEC == SOCK_CLOEXEC);
-  return open(std::make_shared<Device>(*this, machine_, table_.next_serial(), *kind, flags), flags);
+int SimKernel::fstat(int descriptor, struct stat& status) {
+  return with("fstat", descriptor, [&](const std::shared_ptr<Description>& found) {
+    return files_->status(*found, status);
+  });
 }
 
 int SimKernel::close(int descriptor) {
   if (const int code = enter("close")) return code;
+  forget_locks(descriptor);
   return -table_.close(descriptor);
+}
+
+// Those of the process on a file go with any descriptor of it.
+void SimKernel::forget_locks(int descriptor) {
+  Description* const closed = table_.find(descriptor);
+  const OpenFile* const file = closed == nullptr ? nullptr : closed->as_file();
+  if (file != nullptr) files_->closing(*file);
 }
 
 int SimKernel::fcntl(int descriptor, int command, std::intptr_t argument) {
@@ -135,6 +147,17 @@ int SimKernel::fcntl(int descriptor, int command, std::intptr_t argument) {
       case F_SETFL:
         found->status = (found->status & ~kChangeable) | (static_cast<int>(argument) & kChangeable);
         return 0;
+      case F_GETLK:
+      case F_SETLK:
+      case F_SETLKW:
+      case F_OFD_GETLK:
+      case F_OFD_SETLK:
+      case F_OFD_SETLKW: {
+        OpenFile* const file = found->as_file();
+        auto* const asked = reinterpret_cast<struct flock*>(argument);
+        if (asked == nullptr) return -EFAULT;
+        return file == nullptr ? -EINVAL : files_->control_lock(*file, command, *asked);
+      }
       default:
         return -EINVAL;
     }
@@ -144,6 +167,7 @@ int SimKernel::fcntl(int descriptor, int command, std::intptr_t argument) {
 int SimKernel::duplicate_to(int descriptor, int target, int flags) {
   if (const int code = enter("dup2")) return code;
   if (const int code = refuse_flags(flags, O_CLOEXEC)) return code;
+  if (table_.find(descriptor) != nullptr) forget_locks(target);
   return with("dup2", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
     const int code =
         table_.open_as(target, {.description = found, .close_on_exec = (flags & O_CLOEXEC) != 0});

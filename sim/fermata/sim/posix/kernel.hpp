@@ -31,16 +31,21 @@
 #include "fermata/sim/posix/ready_wait.hpp"
 #include "fermata/sim/posix/unix_datagram_socket.hpp"
 
+namespace fermata::sim {
+class Disk;
+}
+
 namespace fermata::sim::detail {
 
 class Epoll;
 class Network;
+class SimKernelFiles;
 class TimerDescriptor;
 
 class SimKernel final : public posix::Kernel, private SignalHost {
  public:
   /// `table` has the descriptors of the process.
-  SimKernel(Machine& machine, Network& network, DescriptorTable& table);
+  SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorTable& table);
   ~SimKernel();
 
   /// A process begins: with the variables of libraries as they were loaded, and without memory of
@@ -51,7 +56,9 @@ class SimKernel final : public posix::Kernel, private SignalHost {
     signals_.main_ends();
     threads_.main_ends();
   }
-  /// It has ended, by itself or by force.
+  /// The program has ended, by itself or by force.
+  void program_ended() { threads_.end_life(); }
+  /// The process has ended, and its descriptors are closed.
   void end_life();
   /// Memory of its foreign libraries; null when there is none of its own.
   [[nodiscard]] posix::Heap* heap() noexcept { return heap_.is_available() ? &heap_ : nullptr; }
@@ -60,7 +67,7 @@ class SimKernel final : public posix::Kernel, private SignalHost {
 
   ssize_t read(int descriptor, std::span<const iovec> target) override;
   ssize_t write(int descriptor, std::span<const iovec> source) override;
-  int open_device(const char* path, int flags) override;
+  int fstat(int descriptor, struct stat& status) override;
   int close(int descriptor) override;
   int fcntl(int descriptor, int command, std::intptr_t argument) override;
   int duplicate_to(int descriptor, int target, int flags) override;
@@ -110,12 +117,15 @@ class SimKernel final : public posix::Kernel, private SignalHost {
   [[noreturn]] void abort(std::string why) override;
   void terminate(std::string why) override;
 
+  [[nodiscard]] posix::Files* files() noexcept override;
+
   void fill_randomly(std::span<std::byte> target) override;
   std::int32_t next_random() override;
   void seed_random(unsigned seed) override;
 
  private:
   friend class ForeignThreads;
+  friend class SimKernelFiles;
 
   /// A call begins. 0, or the error that it ends with: the run is over.
   [[nodiscard]] int enter(const char* call);
@@ -138,6 +148,9 @@ class SimKernel final : public posix::Kernel, private SignalHost {
   /// the place of the call.
   template <class Wait>
   [[nodiscard]] int suspended(const char* call, const Wait& wait);
+  /// suspended(), but -EDEADLK where nothing can be suspended; nothing fails then.
+  template <class Wait>
+  [[nodiscard]] int suspended_if_possible(const Wait& wait);
   /// The call waits where nothing can be suspended: the run fails. Returns -EDEADLK.
   [[nodiscard]] int refuse_wait(const char* call);
   int wait_for_signal(const char* call, posix::Limit limit) override;
@@ -178,11 +191,13 @@ class SimKernel final : public posix::Kernel, private SignalHost {
   [[nodiscard]] int open_both(std::shared_ptr<Description> first,
                               std::shared_ptr<Description> second, int flags,
                               std::array<int, 2>& ends);
+  void forget_locks(int descriptor);
   [[nodiscard]] int refuse_flags(int flags, int known) const;
 
   Machine& machine_;
   Network& network_;
   DescriptorTable& table_;
+  std::unique_ptr<SimKernelFiles> files_;
   UnixDatagramSockets unix_datagrams_;
   ForeignSignals signals_;
   ForeignThreads threads_;

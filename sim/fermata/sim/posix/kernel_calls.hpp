@@ -19,12 +19,12 @@ namespace fermata::sim::detail {
 // Nothing may be thrown through foreign frames. A cancellation is kept for the next operation of
 // Fermata; who is unwound by force is told again by each.
 template <class Wait>
-int SimKernel::suspended(const char* call, const Wait& wait) {
+int SimKernel::suspended_if_possible(const Wait& wait) {
   idle_calls_ = 0;
   const KeptCaller kept;
   const SourcePlace place = this->place();
   CoroutineBase* const current = current_runtime().current();
-  if (current == nullptr) return refuse_wait(call);
+  if (current == nullptr) return -EDEADLK;
   const bool was_cancelled = current->is_cancellation_requested();
   std::optional<SignalArrival> arrival;
   std::optional<ForeignSignals::Waiting> waiting;
@@ -46,11 +46,17 @@ int SimKernel::suspended(const char* call, const Wait& wait) {
     current->cancel(std::current_exception());
     return was_cancelled ? -ECANCELED : -EINTR;
   } catch (const UsageError&) {  // On the stack of a coroutine that something else runs on.
-    return refuse_wait(call);
+    return -EDEADLK;
   } catch (...) {
     current->runtime().scheduler().keep_unwinding();
     return -ECANCELED;
   }
+}
+
+template <class Wait>
+int SimKernel::suspended(const char* call, const Wait& wait) {
+  const int code = suspended_if_possible(wait);
+  return code == -EDEADLK ? refuse_wait(call) : code;
 }
 
 template <class Operation>

@@ -23,6 +23,7 @@ class PipeEnd final : public Description, public StreamUser {
   [[nodiscard]] ssize_t read(std::span<const iovec> target) override;
   [[nodiscard]] ssize_t write(std::span<const iovec> source) override;
   [[nodiscard]] int readable_bytes() override;
+  [[nodiscard]] mode_t mode() const noexcept override { return S_IFIFO | 0600; }
   [[nodiscard]] Readiness readiness() override;
 
   void connected_end(int) override {}

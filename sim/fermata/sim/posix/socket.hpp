@@ -30,6 +30,7 @@ struct Shut {
 class Socket : public Description {
  public:
   [[nodiscard]] Socket* as_socket() noexcept final { return this; }
+  [[nodiscard]] mode_t mode() const noexcept final { return S_IFSOCK | 0777; }
 
   [[nodiscard]] virtual int bind(const sockaddr* address, socklen_t size) = 0;
   [[nodiscard]] virtual int listen(int /*backlog*/) { return -EOPNOTSUPP; }

@@ -424,7 +424,7 @@ void NodeState::run_program() {
                                .steps = this});
   runtime_->scheduler().reset();
   run_main();
-  if (!is_thread()) reactor_->kernel().end_life();
+  if (!is_thread()) reactor_->kernel().program_ended();
   if (!down_) {
     main_ = nullptr;
     note_course(false);

@@ -30,7 +30,7 @@ SimReactor::SimReactor(Program& program, const Surroundings& around)
       pause_key_(key_of(program.key(), "pause")),
       order_key_(key_of(program.key(), "order")),
       polls_(attachment_, program),
-      kernel_(program, around.network, polls_.table()),
+      kernel_(program, around.network, around.disk, polls_.table()),
       signals_(attachment_, program),
       triggers_(attachment_, program),
       streams_(attachment_, program, around.network, around.terminal),
@@ -57,6 +57,7 @@ std::vector<std::string> SimReactor::detach() noexcept {
   std::vector<std::string> leaks = attachment_.close_all();
   // As a process does when it ends; what others have to do with it happens now.
   polls_.table().end_run(leaks);
+  kernel_.end_life();
   Agenda& agenda = program_.agenda();
   while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
   processes_.look();

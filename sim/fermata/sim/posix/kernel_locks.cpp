@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Locks of files. Those of F_SETLK are the process's, and go when it closes any descriptor of the
+// file; those of F_OFD_SETLK and flock() are the open file description's.
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "fermata/sim/posix/kernel_files.hpp"
+
+namespace fermata::sim::detail {
+
+namespace {
+
+/// The range of `asked`, or a negative errno.
+int range_of(const struct flock& asked, off64_t base, FileLocks::Lock& lock) {
+  off64_t begin = 0;
+  if (__builtin_add_overflow(base, asked.l_start, &begin)) return -EOVERFLOW;
+  off64_t end = FileLocks::kEnd;
+  if (asked.l_len != 0 && __builtin_add_overflow(begin, asked.l_len, &end)) return -EOVERFLOW;
+  if (asked.l_len < 0) std::swap(begin, end);
+  if (begin < 0) return -EINVAL;
+  lock.begin = begin;
+  lock.end = end;
+  return 0;
+}
+
+}  // namespace
+
+void SimKernelFiles::closing(const OpenFile& file) { locks_->records.clear(file.inode(), {}); }
+
+int SimKernelFiles::take_lock(const char* call, FileLocks& locks, const OpenFile& file,
+                              const FileLocks::Lock& wanted, bool waits) {
+  while (locks.obstacle(file.inode(), wanted)) {
+    if (!waits) return -EAGAIN;
+    const int waited = kernel_.suspended(call, [&](const SourcePlace& place) {
+      LockWait event(current_runtime(), machine_, call, file.path(), locks, file.inode(), wanted);
+      fermata::wait(event, {}, place);
+    });
+    if (waited != 0) return waited;
+  }
+  locks.set(file.inode(), wanted);
+  return 0;
+}
+
+int SimKernelFiles::lock(int descriptor, int operation) {
+  const int kind = operation & ~LOCK_NB;
+  if (kind != LOCK_SH && kind != LOCK_EX && kind != LOCK_UN) return -EINVAL;
+  return with_file("flock", descriptor, -EBADF, [&](OpenFile& file) -> int {
+    if ((file.status & O_PATH) != 0) return -EBADF;
+    const auto kept = file.shared_from_this();
+    const FileLocks::Lock wanted{.owner = &file, .exclusive = kind == LOCK_EX};
+    if (kind == LOCK_UN) {
+      locks_->whole.clear(file.inode(), wanted);
+      return 0;
+    }
+    // A lock of another kind is given up first.
+    if (locks_->whole.obstacle(file.inode(), wanted)) locks_->whole.clear(file.inode(), wanted);
+    return take_lock("flock", locks_->whole, file, wanted, (operation & LOCK_NB) == 0);
+  });
+}
+
+int SimKernelFiles::control_lock(OpenFile& file, int command, struct flock& asked) {
+  const bool is_of_description =
+      command == F_OFD_GETLK || command == F_OFD_SETLK || command == F_OFD_SETLKW;
+  const bool only_asks = command == F_GETLK || command == F_OFD_GETLK;
+  const bool waits = command == F_SETLKW || command == F_OFD_SETLKW;
+  if ((file.status & O_PATH) != 0) return -EBADF;
+  if (is_of_description && asked.l_pid != 0) return -EINVAL;
+  if (only_asks && asked.l_type != F_RDLCK && asked.l_type != F_WRLCK) return -EINVAL;
+  off64_t base = 0;
+  if (asked.l_whence == SEEK_CUR) base = file.offset;
+  if (asked.l_whence == SEEK_END) base = static_cast<off64_t>(disk_.attributes(file.inode()).size);
+  if (asked.l_whence < SEEK_SET || asked.l_whence > SEEK_END) return -EINVAL;
+  FileLocks::Lock wanted{.owner = is_of_description ? &file : nullptr,
+                         .exclusive = asked.l_type == F_WRLCK};
+  if (const int code = range_of(asked, base, wanted)) return code;
+  if (only_asks) return tell_lock(file, wanted, asked);
+  const int access = file.status & O_ACCMODE;
+  switch (asked.l_type) {
+    case F_UNLCK:
+      locks_->records.clear(file.inode(), wanted);
+      return 0;
+    case F_RDLCK:
+      if (access == O_WRONLY) return -EBADF;
+      break;
+    case F_WRLCK:
+      if (access == O_RDONLY) return -EBADF;
+      break;
+    default:
+      return -EINVAL;
+  }
+  return take_lock("fcntl", locks_->records, file, wanted, waits);
+}
+
+int SimKernelFiles::tell_lock(const OpenFile& file, const FileLocks::Lock& wanted,
+                              struct flock& asked) const {
+  constexpr pid_t kProcess = 1;
+  const std::optional<FileLocks::Lock> found = locks_->records.obstacle(file.inode(), wanted);
+  if (!found) {
+    asked.l_type = F_UNLCK;
+    return 0;
+  }
+  asked.l_type = found->exclusive ? F_WRLCK : F_RDLCK;
+  asked.l_whence = SEEK_SET;
+  asked.l_start = found->begin;
+  asked.l_len = found->end == FileLocks::kEnd ? 0 : found->end - found->begin;
+  asked.l_pid = found->owner == nullptr ? kProcess : -1;
+  return 0;
+}
+
+}  // namespace fermata::sim::detail

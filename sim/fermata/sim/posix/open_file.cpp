@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/posix/open_file.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <climits>
+#include <utility>
+
+namespace fermata::sim::detail {
+
+OpenFile::OpenFile(Machine& machine, std::uint64_t serial, Disk& disk,
+                   std::shared_ptr<ProcessLocks> locks, Disk::Inode inode, std::string path,
+                   int flags)
+    : Description(machine, "file", serial),
+      disk_(disk),
+      locks_(std::move(locks)),
+      life_(disk.life()),
+      inode_(inode),
+      path_(std::move(path)),
+      is_directory_(disk.attributes(inode).type == FileType::Directory) {
+  constexpr int kOnlyAtOpen = O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC;
+  status = (flags & ~kOnlyAtOpen) | O_LARGEFILE;
+}
+
+OpenFile::~OpenFile() {
+  locks_->records.clear(inode_, {.owner = this});
+  locks_->whole.clear(inode_, {.owner = this});
+  if (life_ == disk_.life()) disk_.release(inode_);
+}
+
+int OpenFile::readable_bytes() {
+  if (is_directory_) return -ENOTTY;
+  const auto size = static_cast<std::int64_t>(disk_.attributes(inode_).size);
+  return static_cast<int>(std::clamp<std::int64_t>(size - offset, INT_MIN, INT_MAX));
+}
+
+int OpenFile::refuse_reading() const noexcept {
+  if ((status & O_PATH) != 0 || (status & O_ACCMODE) == O_WRONLY) return -EBADF;
+  return is_directory_ ? -EISDIR : 0;
+}
+
+int OpenFile::refuse_writing() const noexcept {
+  return (status & O_PATH) != 0 || (status & O_ACCMODE) == O_RDONLY ? -EBADF : 0;
+}
+
+const std::vector<OpenFile::Entry>& OpenFile::entries() {
+  if (!entries_.empty()) return entries_;
+  entries_.push_back({".", inode_, FileType::Directory});
+  entries_.push_back({"..", disk_.parent(inode_), FileType::Directory});
+  for (const auto& [name, inode] : disk_.names(inode_)) {
+    entries_.push_back({name, inode, disk_.attributes(inode).type});
+  }
+  return entries_;
+}
+
+}  // namespace fermata::sim::detail
