@@ -18,8 +18,9 @@ from pathlib import Path
 
 UNSERVED = "#define FERMATA_UNSERVED_FUNCTIONS"
 ROW = re.compile(r"ROW\((\w+), (\w+)\)")
-# Told by who calls them: only foreign libraries are served.
-TOLD_BY_CALLER = "end"
+# Told by who calls them: only foreign libraries are served. Told by what it is for: memory that
+# shows no file is the system's.
+TOLD_OTHERWISE = ("end", "map")
 ARCHIVES = [
     "runtime/fermata/libfermata_runtime.a",
     "runtime/fermata/loop/libfermata_loop.a",
@@ -37,7 +38,7 @@ TABLE = re.compile(r"system_calls|fermata_system_")
 def served_names(header):
     """name -> kind of those that are served, whoever calls."""
     return {name: kind for kind, name in ROW.findall(header.partition(UNSERVED)[0])
-            if kind not in (TOLD_BY_CALLER, "kind")}
+            if kind not in (*TOLD_OTHERWISE, "kind")}
 
 
 def violations(listing, names):

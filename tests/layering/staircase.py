@@ -55,8 +55,9 @@ MAY_INCLUDE = {
     "sim/audit": runtime("base core system") | sim("base tape strategy guard record waits"),
     "sim/machine": runtime("base core") | sim("base tape record"),
     "sim/net": runtime("base reactor") | sim("base record machine"),
-    "sim/fs": runtime("base core reactor") | sim("base record machine"),
-    "sim/posix": runtime("base core reactor os posix") | sim("base tape record machine net fs"),
+    "sim/fs": runtime("base core system reactor") | sim("base record machine"),
+    "sim/posix": runtime("base core system reactor os posix")
+    | sim("base tape record machine net fs"),
     "sim/process": runtime("base reactor") | sim("base record machine net"),
     "sim/world": runtime("base context core reactor io posix")
     | sim("base record waits audit machine net fs posix process guard"),

@@ -52,6 +52,16 @@ enum class Sync : std::uint8_t {
   FileSystem  // All files.
 };
 
+/// What mmap() is asked for.
+struct MapRequest {
+  void* address;
+  std::size_t size;
+  int protection;
+  int flags;
+  int descriptor;
+  off64_t offset;
+};
+
 class Files {
  public:
   // --- paths ---
@@ -71,7 +81,7 @@ class Files {
   virtual ssize_t read_link(const Where& where, std::span<char> room) = 0;
   virtual int change_mode(const Where& where, mode_t mode) = 0;
   virtual int change_owner(const Where& where, uid_t owner, gid_t group) = 0;
-  /// As of utimensat(): access, modification.
+  /// The times of access and modification, as utimensat() takes them.
   virtual int change_times(const Where& where, const std::array<timespec, 2>& times) = 0;
   virtual int truncate(const Where& where, off64_t size) = 0;
   virtual int space(const Where& where, struct statvfs& space) = 0;
@@ -98,6 +108,13 @@ class Files {
   virtual ssize_t read_directory(int descriptor, std::span<std::byte> room) = 0;
   /// flock(); of fcntl(), the locks are Kernel::fcntl().
   virtual int lock(int descriptor, int operation) = 0;
+
+  // --- memory ---
+
+  /// Maps a file, and puts it into the list of Maps. Does not suspend.
+  virtual int map(const MapRequest& request, void*& mapped) = 0;
+  /// What files are mapped there become durable: msync().
+  virtual int sync_maps(const void* address, std::size_t size) = 0;
 
  protected:
   Files() = default;

@@ -22,6 +22,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -53,6 +54,7 @@ struct SystemCalls {
   int (*fcntl)(int descriptor, int command, ...) = ::fcntl;
   int (*fstat)(int descriptor, struct stat* status) = ::fstat;
   int (*ioctl)(int descriptor, unsigned long request, ...) = ::ioctl;
+  int (*ftruncate)(int descriptor, off_t size) = ::ftruncate;
   int (*pipe2)(int* ends, int flags) = ::pipe2;
   int (*open)(const char* path, int flags, ...) = ::open;
   ssize_t (*pread)(int descriptor, void* buffer, size_t size, off_t offset) = ::pread;
@@ -64,6 +66,12 @@ struct SystemCalls {
   // --- by number ---
 
   long (*syscall)(long number, ...) = ::syscall;
+
+  // --- memory ---
+
+  void* (*mmap)(void* address, size_t size, int protection, int flags, int descriptor,
+                off_t offset) = ::mmap;
+  int (*munmap)(void* address, size_t size) = ::munmap;
 
   // --- readiness ---
 

@@ -149,6 +149,11 @@
   ROW(file, utime) \
   ROW(file, utimensat) \
   ROW(file, utimes) \
+  ROW(map, mmap) \
+  ROW(map, mmap64) \
+  ROW(map, mremap) \
+  ROW(map, msync) \
+  ROW(map, munmap) \
   ROW(socket, __recv_chk) \
   ROW(socket, __recvfrom_chk) \
   ROW(socket, accept) \

@@ -23,11 +23,14 @@ void fill_system_table() noexcept {
   calls.fstat = FERMATA_REAL(fstat);
   calls.getaddrinfo = FERMATA_REAL(getaddrinfo);
   calls.getnameinfo = FERMATA_REAL(getnameinfo);
+  calls.ftruncate = FERMATA_REAL(ftruncate);
   calls.getpeername = FERMATA_REAL(getpeername);
   calls.getsockname = FERMATA_REAL(getsockname);
   calls.getsockopt = FERMATA_REAL(getsockopt);
   calls.ioctl = FERMATA_REAL(ioctl);
   calls.listen = FERMATA_REAL(listen);
+  calls.mmap = FERMATA_REAL(mmap);
+  calls.munmap = FERMATA_REAL(munmap);
   calls.open = FERMATA_REAL(open);
   calls.pipe2 = FERMATA_REAL(pipe2);
   calls.poll = FERMATA_REAL(poll);

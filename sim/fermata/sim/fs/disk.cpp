@@ -77,7 +77,7 @@ int Disk::open(const DiskPath& path, const OpenMode& mode, Inode& opened) {
     if (mode.exclusive) return EEXIST;
     if (is_directory(opened) && mode.write) return EISDIR;
     if (!is_directory(opened) && place.must_be_directory) return ENOTDIR;
-    if (mode.truncate) resize(opened, 0);
+    if (mode.truncate) static_cast<void>(truncate(opened, 0));
   }
   ++at(opened).opens;
   return 0;
@@ -230,7 +230,7 @@ void Disk::apply(const NameChange& change, std::map<Inode, Node>& nodes,
 
 void Disk::forget_if_unused(Inode inode) {
   Node& node = at(inode);
-  if (node.links > 0 || node.opens > 0) return;
+  if (node.links > 0 || node.opens > 0 || node.memory != nullptr) return;
   watchers_.tell(inode, DiskChange::Gone, {}, false);
   FERMATA_ASSERT(used_ >= node.image.seen().size());
   used_ -= node.image.seen().size();
@@ -264,9 +264,9 @@ void Disk::tell_of_contents(Inode inode) const {
 
 // --- contents ---
 
-int Disk::read(Inode inode, std::uint64_t offset, std::span<std::byte> to,
-               std::size_t& moved) const {
+int Disk::read(Inode inode, std::uint64_t offset, std::span<std::byte> to, std::size_t& moved) {
   if (is_directory(inode)) return EISDIR;
+  take_in(inode);
   moved = at(inode).image.read(offset, to);
   return 0;
 }
@@ -274,6 +274,7 @@ int Disk::read(Inode inode, std::uint64_t offset, std::span<std::byte> to,
 int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes,
                 std::size_t& moved) {
   FERMATA_ASSERT(!is_directory(inode));
+  take_in(inode);
   Node& node = at(inode);
   ++version_;
   const std::uint64_t before = node.image.seen().size();
@@ -281,7 +282,10 @@ int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> by
   if (bytes.size() > backend::kOffsetMax - offset) return EFBIG;
   if (!bytes.empty() && offset >= limit) return ENOSPC;
   moved = std::min<std::size_t>(bytes.size(), limit - std::min(limit, offset));
+  const std::uint64_t end = moved > 0 ? std::max<std::uint64_t>(before, offset + moved) : before;
+  if (node.memory != nullptr && !node.memory->resize(end)) return ENOMEM;
   node.image.write(offset, bytes.first(moved));
+  if (node.memory != nullptr) node.memory->write(offset, bytes.first(moved));
   used_ += node.image.seen().size() - before;
   node.modified = node.changed = now_;
   if (moved > 0) contents_changed(inode);
@@ -290,6 +294,8 @@ int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> by
 
 int Disk::truncate(Inode inode, std::uint64_t size) {
   if (size > at(inode).image.seen().size() + room()) return ENOSPC;
+  take_in(inode);
+  if (at(inode).memory != nullptr && !at(inode).memory->resize(size)) return ENOMEM;
   resize(inode, size);
   return 0;
 }
@@ -340,6 +346,7 @@ int Disk::sync_directory(const DiskPath& path) {
 
 void Disk::sync(Inode inode) {
   ++version_;
+  take_in(inode);
   if (is_directory(inode)) {
     sync_names(inode);
   } else {
@@ -349,6 +356,7 @@ void Disk::sync(Inode inode) {
 
 void Disk::sync_all() {
   ++version_;
+  take_in_maps();
   for (const NameChange& change : std::exchange(name_changes_, {})) {
     apply(change, nodes_, &Node::durable_names);
   }

@@ -13,11 +13,14 @@
 // Links       A path goes through symbolic links; what creates, renames or removes a name takes the
 //             link itself. A file may have several names, which are durable one by one.
 // Times       Are kept through a crash, as permissions are.
+// Memory      While a file is mapped, what programs write to that memory is seen by reads at once,
+//             and is as durable as writes are, page by page.
 // Missing     Devices. Nothing makes them, so nothing finds them.
 // Errors      Positive errno values as Linux gives them, 0 for success.
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -30,6 +33,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/reactor/file_operation.hpp"
 #include "fermata/sim/fs/disk_watchers.hpp"
+#include "fermata/sim/fs/file_memory.hpp"
 #include "fermata/sim/fs/image.hpp"
 #include "fermata/sim/record/disk_log.hpp"
 
@@ -83,7 +87,7 @@ class Disk {
     return used_ < capacity_ ? capacity_ - used_ : 0;
   }
   [[nodiscard]] std::uint64_t capacity() const noexcept { return capacity_; }
-  /// Changes with each crash and each format(): nothing is open any more that was before.
+  /// Changes with each crash and each format(): what was open before is not.
   [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
 
   // --- names ---
@@ -143,7 +147,7 @@ class Disk {
   /// anything else "a removed file".
   [[nodiscard]] std::string path_of(Inode inode) const;
   [[nodiscard]] const FileImage& image(Inode inode) const { return at(inode).image; }
-  int read(Inode inode, std::uint64_t offset, std::span<std::byte> to, std::size_t& moved) const;
+  int read(Inode inode, std::uint64_t offset, std::span<std::byte> to, std::size_t& moved);
   /// Writes what there is room for, at least a byte.
   int write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes,
             std::size_t& moved);
@@ -154,6 +158,17 @@ class Disk {
   void sync_all();
   /// Gives up the file's changes, like FileImage::give_up_changes().
   void give_up_changes(Inode inode) { at(inode).image.give_up_changes(); }
+
+  // --- memory ---
+
+  /// A system's descriptor of memory that shows the file until unmap(), once for each; negative
+  /// when the system has none left. `writes`: programs may change it.
+  [[nodiscard]] int map(Inode inode, bool writes);
+  void unmap(Inode inode);
+  /// What programs have written to memory becomes a part of the files.
+  void take_in_maps();
+  /// The machine goes down: what is written to memory from now on is not in any file.
+  void forget_maps();
 
   // --- for reports ---
 
@@ -188,8 +203,9 @@ class Disk {
     Inode parent = 0;       // Of a directory.
     std::string target;     // Of a symbolic link.
     FileImage image;
-    std::uint64_t change = 0;  // The number of the last one of the contents.
-    DirectoryNames names;      // Of a directory, as seen.
+    std::unique_ptr<FileMemory> memory;  // While it is mapped.
+    std::uint64_t change = 0;            // The number of the last one of the contents.
+    DirectoryNames names;                // Of a directory, as seen.
     DirectoryNames durable_names;
   };
   struct Place {
@@ -260,6 +276,7 @@ class Disk {
   static void apply(const NameChange& change, std::map<Inode, Node>& nodes,
                     DirectoryNames Node::*names);
   void resize(Inode inode, std::uint64_t size);
+  void take_in(Inode inode);
   void forget_if_unused(Inode inode);
   void sync_names(Inode directory);
   /// The files below `directory`, whose path is `path`, among those `names`.

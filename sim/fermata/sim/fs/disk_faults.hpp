@@ -32,7 +32,7 @@ class DiskFaults {
 
   /// The time until it takes effect.
   [[nodiscard]] Duration latency(const DiskCall& call);
-  /// Of one that is cancelled meanwhile: whether it has no effect.
+  /// Whether a call that is cancelled meanwhile has no effect.
   [[nodiscard]] bool is_withdrawn(const DiskCall& call);
   [[nodiscard]] bool finds_no_space(const DiskCall& call);
   [[nodiscard]] bool has_error(const DiskCall& call);

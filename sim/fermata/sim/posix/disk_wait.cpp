@@ -26,6 +26,9 @@ void DiskWait::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) con
   facts.outside("the disk");
 }
 
-void DiskWait::arm() { machine_.agenda().schedule(end_, when_, source_); }
+void DiskWait::arm() {
+  FERMATA_ASSERT(when_ >= machine_.now());
+  machine_.agenda().schedule(end_, when_, source_);
+}
 
 }  // namespace fermata::sim::detail

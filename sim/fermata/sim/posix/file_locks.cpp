@@ -21,6 +21,7 @@ std::optional<FileLocks::Lock> FileLocks::obstacle(Disk::Inode inode, const Lock
 
 void FileLocks::set(Disk::Inode inode, const Lock& lock) {
   FERMATA_ASSERT(!obstacle(inode, lock));
+  FERMATA_ASSERT(lock.begin < lock.end);
   cut(inode, lock);
   locks_[inode].push_back(lock);
   tell();  // What was exclusive may be shared now.
@@ -75,6 +76,7 @@ void LockWait::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) con
 }
 
 void LockWait::arm() {
+  FERMATA_ASSERT(!report_.is_scheduled());
   locks_.waiting_.push_back(this);
   look();
 }

@@ -79,7 +79,7 @@ void SimKernel::begin_life() {
   heap_.clear();
 }
 
-void SimKernel::end_life() { files_->begin_life(); }
+void SimKernel::end_life() { files_->end_life(); }
 
 posix::Files* SimKernel::files() noexcept { return files_.get(); }
 

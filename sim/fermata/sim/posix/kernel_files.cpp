@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/posix/maps.hpp"
 #include "fermata/sim/fs/call_text.hpp"
 #include "fermata/sim/posix/disk_wait.hpp"
 
@@ -24,7 +25,19 @@ constexpr mode_t kUsualMask = 022;
 SimKernelFiles::SimKernelFiles(SimKernel& kernel, Machine& machine, Disk& disk)
     : kernel_(kernel), machine_(machine), disk_(disk), faults_(machine), mask_(kUsualMask) {}
 
+SimKernelFiles::~SimKernelFiles() {
+  end_life();
+  posix::Maps::all().unmap(this);
+}
+
 void SimKernelFiles::begin_life() {
+  end_life();
+  posix::Maps::all().unmap(this);
+}
+
+void SimKernelFiles::end_life() {
+  disk_.take_in_maps();
+  posix::Maps::all().let_go(this);
   directory_.reset();
   locks_ = std::make_shared<ProcessLocks>();
   mask_ = kUsualMask;
@@ -120,6 +133,7 @@ ssize_t SimKernelFiles::read_from(OpenFile& file, const DiskCall& work,
   const std::uint64_t end = disk_.image(file.inode()).seen().size();
   const std::uint64_t there = end - std::min(end, begin);
   const std::size_t wanted = std::min<std::size_t>(size_of(target), there);
+  FERMATA_ASSERT(offset >= 0);
   std::vector<std::byte> bytes(faults_.shortened(work, wanted, Fault::ShortRead));
   std::size_t moved = 0;
   if (const int code = disk_.read(file.inode(), begin, bytes, moved)) return -code;
@@ -139,6 +153,7 @@ ssize_t SimKernelFiles::write_to(OpenFile& file, const DiskCall& work,
   const bool appends = (file.status & O_APPEND) != 0;
   const std::uint64_t end = disk_.image(file.inode()).seen().size();
   const std::uint64_t begin = appends ? end : static_cast<std::uint64_t>(offset);
+  FERMATA_ASSERT(size <= bytes.size());
   if (appends) file.offset = static_cast<off64_t>(end);
   std::size_t moved = 0;
   if (const int code = disk_.write(file.inode(), begin, std::span(bytes).first(size), moved)) {
@@ -172,6 +187,7 @@ off64_t SimKernelFiles::seek(int descriptor, off64_t offset, int whence) {
     off64_t target = 0;
     if (__builtin_add_overflow(base, offset, &target)) return -EOVERFLOW;
     if (target < 0) return -EINVAL;
+    FERMATA_ASSERT(file.offset >= 0);
     if (file.is_directory() && target == 0) file.forget_entries();
     return file.offset = target;
   });
@@ -187,19 +203,23 @@ int SimKernelFiles::sync(int descriptor, posix::Sync what) {
   return with_file(call, descriptor, -EINVAL, [&](OpenFile& file) -> int {
     if ((file.status & O_PATH) != 0) return -EBADF;
     const Deed& deed = file.is_directory() ? kSyncDirectory : kSync;
-    return carry_out({call, deed, file.path()}, [&](const DiskCall& work) {
-      const DiskFaults::SyncFailure failure = faults_.sync_failure(work);
-      const bool gives_up = failure == DiskFaults::SyncFailure::GivesUp;
-      if (gives_up && !file.is_directory()) disk_.give_up_changes(file.inode());
-      if (failure != DiskFaults::SyncFailure::None) return -EIO;
-      if (what == posix::Sync::FileSystem) {
-        disk_.sync_all();
-      } else {
-        disk_.sync(file.inode());
-      }
-      return 0;
-    });
+    return carry_out({call, deed, file.path()},
+                     [&](const DiskCall& work) { return sync_file(work, file.inode(), what); });
   });
+}
+
+int SimKernelFiles::sync_file(const DiskCall& work, Disk::Inode inode, posix::Sync what) {
+  const DiskFaults::SyncFailure failure = faults_.sync_failure(work);
+  const bool is_directory = disk_.attributes(inode).type == FileType::Directory;
+  const bool gives_up = failure == DiskFaults::SyncFailure::GivesUp;
+  if (gives_up && !is_directory) disk_.give_up_changes(inode);
+  if (failure != DiskFaults::SyncFailure::None) return -EIO;
+  if (what == posix::Sync::FileSystem) {
+    disk_.sync_all();
+  } else {
+    disk_.sync(inode);
+  }
+  return 0;
 }
 
 void SimKernelFiles::sync_all() {

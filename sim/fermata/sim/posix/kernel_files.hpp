@@ -32,8 +32,12 @@ class SimKernelFiles final : public posix::Files {
  public:
   SimKernelFiles(SimKernel& kernel, Machine& machine, Disk& disk);
 
-  /// A process begins: in the root directory, with the usual mask.
+  ~SimKernelFiles();
+
+  /// A process begins: in the root directory, with the usual mask and no maps.
   void begin_life();
+  /// A process has ended: what it has mapped can still be read.
+  void end_life();
 
   /// A descriptor of the file is closed.
   void closing(const OpenFile& file);
@@ -73,6 +77,9 @@ class SimKernelFiles final : public posix::Files {
   int allocate(int descriptor, int mode, off64_t offset, off64_t size) override;
   ssize_t read_directory(int descriptor, std::span<std::byte> room) override;
   int lock(int descriptor, int operation) override;
+
+  int map(const posix::MapRequest& request, void*& mapped) override;
+  int sync_maps(const void* address, std::size_t size) override;
 
  private:
   /// A kind of call.
@@ -153,6 +160,7 @@ class SimKernelFiles final : public posix::Files {
                                   std::span<const iovec> target, off64_t offset);
   [[nodiscard]] ssize_t write_to(OpenFile& file, const DiskCall& work,
                                  std::span<const iovec> source, off64_t offset);
+  [[nodiscard]] int sync_file(const DiskCall& work, Disk::Inode inode, posix::Sync what);
   [[nodiscard]] int take_lock(const char* call, FileLocks& locks, const OpenFile& file,
                               const FileLocks::Lock& wanted, bool waits);
   [[nodiscard]] int tell_lock(const OpenFile& file, const FileLocks::Lock& wanted,

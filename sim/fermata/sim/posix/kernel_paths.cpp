@@ -136,6 +136,7 @@ int SimKernelFiles::open_at(const DiskCall& work, const Place& place, int flags,
   if (must_be_directory && type != FileType::Directory) return -ENOTDIR;
   if (type == FileType::SymbolicLink && !only_path) return -ELOOP;
   if (type == FileType::Directory && (wanted.write || wanted.truncate)) return -EISDIR;
+  FERMATA_ASSERT(opened != 0);
   if (wanted.truncate) static_cast<void>(disk_.truncate(opened, 0));
   disk_.share(opened);
   return 0;

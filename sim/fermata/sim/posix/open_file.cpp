@@ -7,6 +7,8 @@
 #include <climits>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim::detail {
 
 OpenFile::OpenFile(Machine& machine, std::uint64_t serial, Disk& disk,
@@ -46,6 +48,7 @@ int OpenFile::refuse_writing() const noexcept {
 
 const std::vector<OpenFile::Entry>& OpenFile::entries() {
   if (!entries_.empty()) return entries_;
+  FERMATA_ASSERT(is_directory_);
   entries_.push_back({".", inode_, FileType::Directory});
   entries_.push_back({"..", disk_.parent(inode_), FileType::Directory});
   for (const auto& [name, inode] : disk_.names(inode_)) {

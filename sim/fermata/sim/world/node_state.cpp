@@ -388,6 +388,7 @@ void NodeState::abandon() {
 
 void NodeState::go_down() {
   down_ = true;
+  disk().forget_maps();
   unwind();
   FERMATA_ASSERT(phase_ == Phase::Ended);
   FERMATA_ASSERT(!in_order());
