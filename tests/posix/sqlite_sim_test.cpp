@@ -159,6 +159,15 @@ SIM_TEST(Sqlite, LosesNothingWhenItsJournalIsKept) {
   nothing_is_lost(world, {.journal = "PERSIST", .synchronous = "FULL"});
 }
 
+SIM_TEST(Sqlite, LosesNothingOfItsLog) {
+  nothing_is_lost(world, {.journal = "WAL", .synchronous = "FULL"});
+}
+
+// Finds: a row that was committed is there
+SIM_TEST(Sqlite, DISABLED_LosesTheEndOfItsLog) {
+  nothing_is_lost(world, {.journal = "WAL", .synchronous = "NORMAL"});
+}
+
 // Finds: a row that was committed is there
 SIM_TEST(Sqlite, DISABLED_LosesACommitWithItsJournalsRemoval) {
   nothing_is_lost(world, {.journal = "DELETE", .synchronous = "FULL"});
