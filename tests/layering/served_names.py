@@ -47,7 +47,7 @@ def violations(listing, names):
     for line in listing.splitlines():
         place, _, symbol = line.rpartition(" U ")
         name = symbol.split("@")[0].strip()
-        if names.get(name) == "file" and FILE_USERS.search(place):
+        if names.get(name) in ("file", "stdio") and FILE_USERS.search(place):
             continue
         if name in names and not TABLE.search(place):
             found.append(f"{place.strip().rstrip(':')}: {name}, expected os::kernel.{name}")

@@ -109,6 +109,12 @@ class Files {
   /// flock(); of fcntl(), the locks are Kernel::fcntl().
   virtual int lock(int descriptor, int operation) = 0;
 
+  // --- streams: none suspends ---
+
+  /// Kernel::read() and write() of a file; -ESPIPE of anything else.
+  virtual ssize_t read_at_once(int descriptor, std::span<const iovec> target) = 0;
+  virtual ssize_t write_at_once(int descriptor, std::span<const iovec> source) = 0;
+
   // --- memory ---
 
   /// Maps a file, and puts it into the list of Maps. Does not suspend.

@@ -15,7 +15,7 @@ std::uintptr_t address_of(const void* memory) noexcept {
   return reinterpret_cast<std::uintptr_t>(memory);
 }
 
-/// As much as the system maps: whole pages.
+/// The system maps whole pages.
 std::size_t in_pages(std::size_t size) noexcept {
   constexpr std::size_t kPage = 4096;
   return (size + kPage - 1) / kPage * kPage;

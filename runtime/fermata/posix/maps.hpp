@@ -17,7 +17,7 @@ namespace fermata::posix {
 
 class Maps {
  public:
-  /// Whose maps they are: a kernel.
+  /// The kernel that has made a map.
   using Owner = const void*;
   /// Lives for as long as some memory shows it.
   using File = std::shared_ptr<void>;
@@ -35,7 +35,7 @@ class Maps {
   void move(const void* from, std::size_t size, const void* to, std::size_t new_size);
   /// The files that the memory shows.
   [[nodiscard]] std::vector<File> files(const void* begin, std::size_t size);
-  /// The owner ends: his maps stay where they are, and show no file any more.
+  /// The owner ends: the maps stay where they are, and no longer show a file.
   void let_go(Owner owner);
   /// Gives the owner's memory back.
   void unmap(Owner owner);

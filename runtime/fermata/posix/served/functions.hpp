@@ -154,6 +154,16 @@
   ROW(map, mremap) \
   ROW(map, msync) \
   ROW(map, munmap) \
+  ROW(stdio, fdopen) \
+  ROW(stdio, fflush) \
+  ROW(stdio, fileno) \
+  ROW(stdio, fileno_unlocked) \
+  ROW(stdio, fopen) \
+  ROW(stdio, fopen64) \
+  ROW(stdio, freopen) \
+  ROW(stdio, freopen64) \
+  ROW(stdio, tmpfile) \
+  ROW(stdio, tmpfile64) \
   ROW(socket, __recv_chk) \
   ROW(socket, __recvfrom_chk) \
   ROW(socket, accept) \
@@ -326,8 +336,5 @@
   ROW(process, execvp) \
   ROW(process, popen) \
   ROW(process, system) \
-  ROW(process, waitpid) \
-  ROW(stdio, fdopen) \
-  ROW(stdio, fopen) \
-  ROW(stdio, fopen64)
+  ROW(process, waitpid)
 // clang-format on

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What nothing serves yet: streams of stdio, processes. Simulated code that calls one of these
-// would read and change the real world; so the run fails, and the call fails with ENOSYS. What the
-// C++ library does for a stream of its own goes on to the C library.
+// What nothing serves yet: processes. Simulated code that calls one of these would read and change
+// the real world; so the run fails, and the call fails with ENOSYS.
 
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
@@ -61,9 +60,6 @@ FERMATA_UNSERVED(int, execvp, (const char* file, char* const* arguments), (file,
 FERMATA_UNSERVED(int, system, (const char* command), (command), )
 FERMATA_UNSERVED(pid_t, waitpid, (pid_t process, int* status, int options),
                  (process, status, options), )
-FERMATA_UNSERVED(FILE*, fdopen, (int descriptor, const char* mode), (descriptor, mode), noexcept)
-FERMATA_UNSERVED(FILE*, fopen, (const char* path, const char* mode), (path, mode), )
-FERMATA_UNSERVED(FILE*, fopen64, (const char* path, const char* mode), (path, mode), )
 FERMATA_UNSERVED(FILE*, popen, (const char* command, const char* mode), (command, mode), )
 
 }  // extern "C"

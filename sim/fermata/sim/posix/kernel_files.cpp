@@ -13,6 +13,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/posix/maps.hpp"
+#include "fermata/posix/streams.hpp"
 #include "fermata/sim/fs/call_text.hpp"
 #include "fermata/sim/posix/disk_wait.hpp"
 
@@ -20,19 +21,32 @@ namespace fermata::sim::detail {
 
 namespace {
 constexpr mode_t kUsualMask = 022;
+
+/// Calls take no time while it lives.
+class AtOnce {
+ public:
+  explicit AtOnce(bool& takes_time) noexcept
+      : takes_time_(takes_time), before_(std::exchange(takes_time, false)) {}
+  AtOnce(const AtOnce&) = delete;
+  AtOnce& operator=(const AtOnce&) = delete;
+  ~AtOnce() { takes_time_ = before_; }
+
+ private:
+  bool& takes_time_;
+  bool before_;
+};
+
 }  // namespace
 
 SimKernelFiles::SimKernelFiles(SimKernel& kernel, Machine& machine, Disk& disk)
     : kernel_(kernel), machine_(machine), disk_(disk), faults_(machine), mask_(kUsualMask) {}
 
-SimKernelFiles::~SimKernelFiles() {
-  end_life();
-  posix::Maps::all().unmap(this);
-}
+SimKernelFiles::~SimKernelFiles() { begin_life(); }
 
 void SimKernelFiles::begin_life() {
   end_life();
   posix::Maps::all().unmap(this);
+  posix::drop_streams(kernel_);
 }
 
 void SimKernelFiles::end_life() {
@@ -46,7 +60,7 @@ void SimKernelFiles::end_life() {
 // --- how calls are carried out ---
 
 int SimKernelFiles::wait(const Job& job, const DiskCall& work) {
-  if (current_runtime().current() == nullptr) return 0;
+  if (!takes_time_ || current_runtime().current() == nullptr) return 0;
   const Instant when = machine_.now() + faults_.latency(work);
   const std::uint64_t source =
       key_of(key_of(machine_.key(), "disk of foreign code"), next_number_++);
@@ -104,6 +118,20 @@ ssize_t SimKernelFiles::write(OpenFile& file, std::span<const iovec> source) {
                      if (moved > 0) file.offset += moved;
                      return moved;
                    });
+}
+
+ssize_t SimKernelFiles::read_at_once(int descriptor, std::span<const iovec> target) {
+  return with_file("read", descriptor, -ESPIPE, [&](OpenFile& file) {
+    const AtOnce now(takes_time_);
+    return read(file, target);
+  });
+}
+
+ssize_t SimKernelFiles::write_at_once(int descriptor, std::span<const iovec> source) {
+  return with_file("write", descriptor, -ESPIPE, [&](OpenFile& file) {
+    const AtOnce now(takes_time_);
+    return write(file, source);
+  });
 }
 
 ssize_t SimKernelFiles::read_at(int descriptor, std::span<const iovec> target, off64_t offset) {

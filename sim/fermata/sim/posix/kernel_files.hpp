@@ -5,6 +5,7 @@
 //
 // Time      A call that the disk has to carry out takes effect, whole, at the time when it is drawn
 //           to end. In a callback, where nothing can be suspended, it takes none.
+//           A stream of stdio takes none, either: nobody may come between its parts.
 // Faults    Those of the disk, as of Fermata's own files: they are drawn at the same places.
 // Rights    The program may do everything, as root may.
 // The end   A call that is interrupted has had no effect.
@@ -77,6 +78,9 @@ class SimKernelFiles final : public posix::Files {
   int allocate(int descriptor, int mode, off64_t offset, off64_t size) override;
   ssize_t read_directory(int descriptor, std::span<std::byte> room) override;
   int lock(int descriptor, int operation) override;
+
+  ssize_t read_at_once(int descriptor, std::span<const iovec> target) override;
+  ssize_t write_at_once(int descriptor, std::span<const iovec> source) override;
 
   int map(const posix::MapRequest& request, void*& mapped) override;
   int sync_maps(const void* address, std::size_t size) override;
@@ -175,6 +179,7 @@ class SimKernelFiles final : public posix::Files {
   std::shared_ptr<ProcessLocks> locks_ = std::make_shared<ProcessLocks>();
   std::shared_ptr<OpenFile> directory_;  // The working one; null: the root.
   mode_t mask_;
+  bool takes_time_ = true;
   std::uint64_t next_number_ = 0;
 };
 
