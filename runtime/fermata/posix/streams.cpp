@@ -21,7 +21,7 @@ namespace fermata::posix {
 
 namespace {
 
-/// As large as the system's buffers of files are.
+/// The size of the system's buffers of files.
 constexpr std::size_t kBuffer = 4096;
 
 struct Stream {
@@ -64,7 +64,7 @@ ssize_t fail(ssize_t code) noexcept {
   return -1;
 }
 
-/// Calls `now`, which does not suspend, or `otherwise` for what is no file.
+/// Calls `now`, which does not suspend, or `otherwise` for a descriptor of anything but a file.
 template <class Now, class Otherwise>
 ssize_t transfer(Stream& stream, const Now& now, const Otherwise& otherwise) {
   if (serving != stream.kernel) return fail(-EBADF);

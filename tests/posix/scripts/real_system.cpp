@@ -51,7 +51,8 @@ class SharedText {
   std::size_t used_ = 0;
 };
 
-[[noreturn]] void be_child(std::span<const Script> scripts, bool patient, SharedText& answers) {
+[[noreturn]] void be_child(std::span<const Script> scripts, const std::function<void()>& prepare,
+                           bool patient, SharedText& answers) {
   constexpr unsigned kMostSeconds = 300;
   constexpr rlimit kDescriptors = {1024, 1024};
   ::alarm(kMostSeconds);
@@ -62,6 +63,7 @@ class SharedText {
   };
   for (const Script& each : scripts) {
     ::close_range(STDERR_FILENO + 1, ~0u, 0);
+    prepare();
     for (const Answer& answer : perform(each, settle)) {
       answers.append(answer.call + '\n' + answer.result + '\n');
     }
@@ -71,11 +73,13 @@ class SharedText {
 
 }  // namespace
 
-std::vector<std::vector<Answer>> perform_on_linux(std::span<const Script> scripts, bool patient) {
+std::vector<std::vector<Answer>> perform_on_linux(std::span<const Script> scripts,
+                                                  const std::function<void()>& prepare,
+                                                  bool patient) {
   SharedText answers(kMostOfScript * scripts.size());
   const pid_t child = ::fork();
   if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) be_child(scripts, patient, answers);
+  if (child == 0) be_child(scripts, prepare, patient, answers);
   int status = 0;
   if (::waitpid(child, &status, 0) != child || status != 0) {
     throw std::runtime_error(fmt::format("the child ended with status {:#x}", status));

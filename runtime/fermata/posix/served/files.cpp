@@ -75,6 +75,13 @@ ssize_t copy_part(Files& files, int source, off64_t* offset, size_t size, const 
 }
 
 ssize_t send_file(Files& files, int target, int source, off64_t* offset, size_t size) {
+  const int from = serving->fcntl(source, F_GETFL, 0);
+  if (from < 0) return from;
+  if ((from & O_ACCMODE) == O_WRONLY || (from & O_PATH) != 0) return -EBADF;
+  const int status = serving->fcntl(target, F_GETFL, 0);
+  if (status < 0) return status;
+  if ((status & O_ACCMODE) == O_RDONLY || (status & O_PATH) != 0) return -EBADF;
+  if ((status & O_APPEND) != 0) return -EINVAL;
   ssize_t sent = 0;
   while (static_cast<size_t>(sent) < size) {
     const ssize_t part = copy_part(files, source, offset, size - static_cast<size_t>(sent),
@@ -82,7 +89,7 @@ ssize_t send_file(Files& files, int target, int source, off64_t* offset, size_t 
                                      const iovec piece = {data, count};
                                      return serving->write(target, {&piece, 1});
                                    });
-    if (part < 0 && sent == 0) return part;
+    if (part < 0 && sent == 0) return part == -EISDIR ? -EINVAL : part;
     if (part <= 0) break;
     sent += part;
   }

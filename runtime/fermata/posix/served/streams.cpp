@@ -71,7 +71,8 @@ FILE* open_stream(Files& files, const char* path, const char* mode) {
   const int flags = flags_of(mode);
   if (flags < 0) return fail(EINVAL);
   const int descriptor = files.open(at(path), flags, kPermissions);
-  if ((flags & O_APPEND) != 0) static_cast<void>(files.seek(descriptor, 0, SEEK_END));
+  const bool only_appends = (flags & O_APPEND) != 0 && (flags & O_ACCMODE) == O_WRONLY;
+  if (only_appends) static_cast<void>(files.seek(descriptor, 0, SEEK_END));
   return stream_on(descriptor, mode);
 }
 

@@ -156,15 +156,17 @@ int Disk::remove_directory(const DiskPath& path) {
   return 0;
 }
 
-int Disk::rename(const DiskPath& from, const DiskPath& to) {
+int Disk::rename(const DiskPath& from, const DiskPath& to, bool replaces) {
   Place source;
   Place destination;
   if (const int code = walk(from, Last::IsTaken, source); code != 0) return code;
   if (const int code = walk(to, Last::IsTaken, destination); code != 0) return code;
-  if (source.name.empty() || destination.name.empty()) return EBUSY;
+  if (source.name.empty()) return EBUSY;
+  if (destination.name.empty()) return replaces ? EBUSY : EEXIST;
   const Inode moved = find_in(source);
   const Inode replaced = find_in(destination);
   if (moved == 0) return ENOENT;
+  if (!replaces && replaced != 0) return EEXIST;
   const bool as_directory = source.must_be_directory || destination.must_be_directory;
   if (as_directory && !is_directory(moved)) return ENOTDIR;
   if (moved == replaced) return 0;

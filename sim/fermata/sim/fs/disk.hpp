@@ -102,13 +102,14 @@ class Disk {
   int find(const DiskPath& path, Inode& found, Last last = Last::IsFollowed) const;
   [[nodiscard]] bool exists(const DiskPath& path) const;
   int status(const DiskPath& path, FileStatus& status) const;
-  int rename(const DiskPath& from, const DiskPath& to);
+  /// Without `replaces`: EEXIST when there is something of the new name.
+  int rename(const DiskPath& from, const DiskPath& to, bool replaces = true);
   int remove(const DiskPath& path);
   int make_directory(const DiskPath& path, std::uint32_t permissions);
   int remove_directory(const DiskPath& path);
   int list(const DiskPath& path, std::vector<DirectoryEntry>& entries) const;
   int sync_directory(const DiskPath& path);
-  /// Another name for the file `linked`, which is not a directory and has a name.
+  /// Another name for the file `linked`, which has a name already.
   int link(Inode linked, const DiskPath& path);
   /// A symbolic link that leads to `target`.
   int make_link(std::string_view target, const DiskPath& path);

@@ -29,11 +29,15 @@ int Disk::walk(const DiskPath& path, Last last, Place& place, int& links) const 
   while (!text.empty()) {
     const std::size_t slash = text.find('/');
     const std::string_view part = text.substr(0, slash);
-    place.must_be_directory = slash != std::string_view::npos;
-    text.remove_prefix(place.must_be_directory ? slash + 1 : text.size());
-    if (part.empty()) continue;
+    const bool has_slash = slash != std::string_view::npos;
+    text.remove_prefix(has_slash ? slash + 1 : text.size());
+    if (part.empty()) {
+      place.must_be_directory = true;
+      continue;
+    }
     if (part.size() > kNameMax) return ENAMETOOLONG;
     if (const int code = descend(place, links); code != 0) return code;
+    place.must_be_directory = has_slash;
     if (part == "..") {
       place.directory = at(place.directory).parent;
     } else if (part != ".") {
@@ -101,11 +105,11 @@ int Disk::refuse_new_name(const Place& place) const {
 // --- links ---
 
 int Disk::link(Inode linked, const DiskPath& path) {
-  FERMATA_ASSERT(!is_directory(linked));
   Place place;
   if (const int code = walk(path, Last::IsTaken, place); code != 0) return code;
   if (const int code = refuse_new_name(place); code != 0) return code;
   if (place.must_be_directory || !is_named(linked)) return ENOENT;
+  if (is_directory(linked)) return EPERM;
   change_names({.inode = linked, .removed = std::nullopt, .added = place, .is_link = true});
   FERMATA_ASSERT(find_in(place) == linked);
   Node& node = at(linked);

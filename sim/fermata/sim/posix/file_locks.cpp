@@ -19,6 +19,15 @@ std::optional<FileLocks::Lock> FileLocks::obstacle(Disk::Inode inode, const Lock
   return *found;
 }
 
+std::optional<FileLocks::Lock> FileLocks::own(Disk::Inode inode, const Lock& range) const {
+  const auto all = locks_.find(inode);
+  if (all == locks_.end()) return std::nullopt;
+  for (const Lock& each : all->second) {
+    if (each.owner == range.owner && each.meets(range)) return each;
+  }
+  return std::nullopt;
+}
+
 void FileLocks::set(Disk::Inode inode, const Lock& lock) {
   FERMATA_ASSERT(!obstacle(inode, lock));
   FERMATA_ASSERT(lock.begin < lock.end);

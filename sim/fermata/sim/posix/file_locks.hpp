@@ -37,6 +37,8 @@ class FileLocks {
 
   /// A lock of another owner that `wanted` cannot be beside.
   [[nodiscard]] std::optional<Lock> obstacle(Disk::Inode inode, const Lock& wanted) const;
+  /// A lock of the owner of `range` that meets it.
+  [[nodiscard]] std::optional<Lock> own(Disk::Inode inode, const Lock& range) const;
   /// In place of what its owner has there. REQUIRES: no obstacle.
   void set(Disk::Inode inode, const Lock& lock);
   /// Gives up what `lock.owner` has in its range.

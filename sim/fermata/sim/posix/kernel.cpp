@@ -145,6 +145,7 @@ int SimKernel::fcntl(int descriptor, int command, std::intptr_t argument) {
       case F_GETFL:
         return found->status;
       case F_SETFL:
+        if ((found->status & O_PATH) != 0) return -EBADF;
         found->status = (found->status & ~kChangeable) | (static_cast<int>(argument) & kChangeable);
         return 0;
       case F_GETLK:

@@ -113,11 +113,7 @@ ssize_t SimKernelFiles::read(OpenFile& file, std::span<const iovec> target) {
 ssize_t SimKernelFiles::write(OpenFile& file, std::span<const iovec> source) {
   if (const int code = file.refuse_writing()) return code;
   return carry_out({.call = "write", .deed = kWrite, .path = file.path(), .bytes = source},
-                   [&](const DiskCall& work) {
-                     const ssize_t moved = write_to(file, work, source, file.offset);
-                     if (moved > 0) file.offset += moved;
-                     return moved;
-                   });
+                   [&](const DiskCall& work) { return write_to(file, work, source, file.offset); });
 }
 
 ssize_t SimKernelFiles::read_at_once(int descriptor, std::span<const iovec> target) {
@@ -150,7 +146,10 @@ ssize_t SimKernelFiles::write_at(int descriptor, std::span<const iovec> source, 
   return with_file("pwrite", descriptor, -ESPIPE, [&](OpenFile& file) -> ssize_t {
     if (const int code = file.refuse_writing()) return code;
     return carry_out({.call = "pwrite", .deed = kWrite, .path = file.path(), .bytes = source},
-                     [&](const DiskCall& work) { return write_to(file, work, source, offset); });
+                     [&](const DiskCall& work) {
+                       off64_t begin = offset;
+                       return write_to(file, work, source, begin);
+                     });
   });
 }
 
@@ -172,7 +171,7 @@ ssize_t SimKernelFiles::read_from(OpenFile& file, const DiskCall& work,
 }
 
 ssize_t SimKernelFiles::write_to(OpenFile& file, const DiskCall& work,
-                                 std::span<const iovec> source, off64_t offset) {
+                                 std::span<const iovec> source, off64_t& offset) {
   if (faults_.has_error(work)) return -EIO;
   const std::vector<std::byte> bytes = gather(source);
   if (bytes.empty()) return 0;
@@ -182,11 +181,11 @@ ssize_t SimKernelFiles::write_to(OpenFile& file, const DiskCall& work,
   const std::uint64_t end = disk_.image(file.inode()).seen().size();
   const std::uint64_t begin = appends ? end : static_cast<std::uint64_t>(offset);
   FERMATA_ASSERT(size <= bytes.size());
-  if (appends) file.offset = static_cast<off64_t>(end);
   std::size_t moved = 0;
   if (const int code = disk_.write(file.inode(), begin, std::span(bytes).first(size), moved)) {
     return -code;
   }
+  offset = static_cast<off64_t>(begin + moved);
   return static_cast<ssize_t>(moved);
 }
 
@@ -264,6 +263,7 @@ int SimKernelFiles::truncate(const posix::Where& where, off64_t size) {
   return at_place("truncate", kTruncate, where, [&](const DiskCall&, const Place& place) {
     Disk::Inode inode = 0;
     if (const int code = find(place, inode)) return code;
+    if (place.file != nullptr && (place.file->status & O_PATH) != 0) return -EBADF;
     if (place.file != nullptr && place.file->refuse_writing() != 0) return -EINVAL;
     if (disk_.attributes(inode).type == FileType::Directory) return -EISDIR;
     return -disk_.truncate(inode, static_cast<std::uint64_t>(size));
@@ -273,11 +273,12 @@ int SimKernelFiles::truncate(const posix::Where& where, off64_t size) {
 int SimKernelFiles::allocate(int descriptor, int mode, off64_t offset, off64_t size) {
   constexpr int kKnown = FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE;
   kernel_.leave_if_endless();
-  if (offset < 0 || size <= 0) return -EINVAL;
-  if ((mode & ~kKnown) != 0 || mode == FALLOC_FL_PUNCH_HOLE) return -EOPNOTSUPP;
-  off64_t end = 0;
-  if (__builtin_add_overflow(offset, size, &end)) return -EFBIG;
   return with_file("fallocate", descriptor, -ESPIPE, [&](OpenFile& file) -> int {
+    off64_t end = 0;
+    if ((file.status & O_PATH) != 0) return -EBADF;
+    if (offset < 0 || size <= 0) return -EINVAL;
+    if ((mode & ~kKnown) != 0 || mode == FALLOC_FL_PUNCH_HOLE) return -EOPNOTSUPP;
+    if (__builtin_add_overflow(offset, size, &end)) return -EFBIG;
     if (const int code = file.refuse_writing()) return code;
     return carry_out({"fallocate", kAllocate, file.path()}, [&](const DiskCall& work) -> int {
       if (faults_.finds_no_space(work)) return -ENOSPC;

@@ -157,13 +157,16 @@ class SimKernelFiles final : public posix::Files {
   [[nodiscard]] int find(const Place& place, Disk::Inode& found) const;
   [[nodiscard]] int open_at(const DiskCall& work, const Place& place, int flags, mode_t mode,
                             Disk::Inode& opened);
+  [[nodiscard]] int look_for_directory(const Place& place) const;
+  [[nodiscard]] int refuse_slash(const Place& place, const OpenMode& mode);
   [[nodiscard]] int create(const DiskCall& work, const Place& place, const OpenMode& mode,
                            mode_t permissions, Disk::Inode& opened);
   [[nodiscard]] int open_device(const char* path, int flags);
   [[nodiscard]] ssize_t read_from(OpenFile& file, const DiskCall& work,
                                   std::span<const iovec> target, off64_t offset);
+  /// Moves `offset` behind what it has written.
   [[nodiscard]] ssize_t write_to(OpenFile& file, const DiskCall& work,
-                                 std::span<const iovec> source, off64_t offset);
+                                 std::span<const iovec> source, off64_t& offset);
   [[nodiscard]] int sync_file(const DiskCall& work, Disk::Inode inode, posix::Sync what);
   [[nodiscard]] int take_lock(const char* call, FileLocks& locks, const OpenFile& file,
                               const FileLocks::Lock& wanted, bool waits);

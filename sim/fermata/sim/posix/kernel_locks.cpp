@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include "fermata/sim/posix/kernel_files.hpp"
 
@@ -67,10 +68,16 @@ int SimKernelFiles::control_lock(OpenFile& file, int command, struct flock& aske
   const bool waits = command == F_SETLKW || command == F_OFD_SETLKW;
   if ((file.status & O_PATH) != 0) return -EBADF;
   if (is_of_description && asked.l_pid != 0) return -EINVAL;
-  if (only_asks && asked.l_type != F_RDLCK && asked.l_type != F_WRLCK) return -EINVAL;
+  const bool asks_for_own = command == F_OFD_GETLK && asked.l_type == F_UNLCK;
+  const bool is_kind = asked.l_type == F_RDLCK || asked.l_type == F_WRLCK || asks_for_own;
+  if (only_asks && !is_kind) return -EINVAL;
   off64_t base = 0;
   if (asked.l_whence == SEEK_CUR) base = file.offset;
-  if (asked.l_whence == SEEK_END) base = static_cast<off64_t>(disk_.attributes(file.inode()).size);
+  if (asked.l_whence == SEEK_END) {
+    struct stat status = {};
+    fill(file.inode(), status);
+    base = status.st_size;
+  }
   if (asked.l_whence < SEEK_SET || asked.l_whence > SEEK_END) return -EINVAL;
   FileLocks::Lock wanted{.owner = is_of_description ? &file : nullptr,
                          .exclusive = asked.l_type == F_WRLCK};
@@ -96,7 +103,9 @@ int SimKernelFiles::control_lock(OpenFile& file, int command, struct flock& aske
 int SimKernelFiles::tell_lock(const OpenFile& file, const FileLocks::Lock& wanted,
                               struct flock& asked) const {
   constexpr pid_t kProcess = 1;
-  const std::optional<FileLocks::Lock> found = locks_->records.obstacle(file.inode(), wanted);
+  const std::optional<FileLocks::Lock> found = asked.l_type == F_UNLCK
+                                                   ? locks_->records.own(file.inode(), wanted)
+                                                   : locks_->records.obstacle(file.inode(), wanted);
   if (!found) {
     asked.l_type = F_UNLCK;
     return 0;

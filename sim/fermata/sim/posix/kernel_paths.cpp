@@ -39,6 +39,16 @@ timespec timespec_of(WallTime time) noexcept {
 
 bool writes(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
 
+/// Why nothing is opened with these flags, a negative errno, or 0.
+int refuse_flags(int flags) noexcept {
+  constexpr int kTemporary = O_TMPFILE & ~O_DIRECTORY;
+  if ((flags & O_PATH) != 0) return 0;
+  const bool must_be_directory = (flags & O_DIRECTORY) != 0;
+  if ((flags & O_CREAT) != 0 && must_be_directory) return -EINVAL;
+  if ((flags & kTemporary) == 0) return 0;
+  return must_be_directory && writes(flags) ? -EOPNOTSUPP : -EINVAL;
+}
+
 }  // namespace
 
 // --- places ---
@@ -90,6 +100,7 @@ int SimKernelFiles::find(const Place& place, Disk::Inode& found) const {
 
 int SimKernelFiles::open(const posix::Where& where, int flags, mode_t mode) {
   kernel_.leave_if_endless();
+  if (const int code = refuse_flags(flags)) return code;
   if (where.path != nullptr && Device::kind_of(where.path)) return open_device(where.path, flags);
   Disk::Inode inode = 0;
   std::string path;
@@ -111,13 +122,10 @@ std::shared_ptr<OpenFile> SimKernelFiles::make_file(Disk::Inode inode, std::stri
 
 int SimKernelFiles::open_at(const DiskCall& work, const Place& place, int flags, mode_t mode,
                             Disk::Inode& opened) {
-  constexpr int kTemporary = O_TMPFILE & ~O_DIRECTORY;
   const bool only_path = (flags & O_PATH) != 0;
   const bool creates = (flags & O_CREAT) != 0 && !only_path;
   const bool exclusive = creates && (flags & O_EXCL) != 0;
   const bool must_be_directory = (flags & O_DIRECTORY) != 0;
-  if (!only_path && (flags & kTemporary) != 0) return must_be_directory ? -EOPNOTSUPP : -EINVAL;
-  if (creates && must_be_directory) return -EINVAL;
   const bool takes_link = exclusive || (flags & O_NOFOLLOW) != 0;
   const int code =
       disk_.find(place.where(), opened, takes_link ? Disk::Last::IsTaken : Disk::Last::IsFollowed);
@@ -126,6 +134,7 @@ int SimKernelFiles::open_at(const DiskCall& work, const Place& place, int flags,
                         .create = creates,
                         .exclusive = exclusive,
                         .truncate = !only_path && (flags & O_TRUNC) != 0};
+  if (creates && (place.path.ends_with('/') || code == ENOTDIR)) return refuse_slash(place, wanted);
   if (code != 0) {
     if (code != ENOENT || !creates) return -code;
     return create(work, place, wanted, mode, opened);
@@ -140,6 +149,16 @@ int SimKernelFiles::open_at(const DiskCall& work, const Place& place, int flags,
   if (wanted.truncate) static_cast<void>(disk_.truncate(opened, 0));
   disk_.share(opened);
   return 0;
+}
+
+// What has a slash behind it is a directory, and none is made.
+int SimKernelFiles::refuse_slash(const Place& place, const OpenMode& mode) {
+  Disk::Inode opened = 0;
+  OpenMode taken = mode;
+  taken.exclusive = place.path.ends_with('/');  // So that a link is not followed.
+  const int code = disk_.open(place.where(), taken, opened);
+  if (code == 0) disk_.release(opened);
+  return code == 0 || (code == EEXIST && !mode.exclusive) ? -EISDIR : -code;
 }
 
 int SimKernelFiles::create(const DiskCall& work, const Place& place, const OpenMode& mode,
@@ -315,20 +334,29 @@ int SimKernelFiles::remove_directory(const posix::Where& where) {
   });
 }
 
+/// The directory that a name is in.
+int SimKernelFiles::look_for_directory(const Place& place) const {
+  const std::size_t end = place.path.find_last_not_of('/');
+  const std::size_t slash = end == std::string::npos ? end : place.path.rfind('/', end);
+  if (slash == std::string::npos) return 0;
+  Disk::Inode directory = 0;
+  return -disk_.find({place.path.substr(0, slash + 1), place.from}, directory);
+}
+
 int SimKernelFiles::rename(const posix::Where& from, const posix::Where& to, unsigned flags) {
   if (const int code = kernel_.enter("rename")) return code;
   if ((flags & ~static_cast<unsigned>(RENAME_NOREPLACE)) != 0) return -EINVAL;
   Place source;
   Place target;
   if (const int code = locate(from, source)) return code;
-  if (const int code = locate(to, target)) return code;
+  const int target_code = locate(to, target);
+  if (target_code != 0) {  // What is wrong with the directory of the old name is told first.
+    const int code = look_for_directory(source);
+    return code != 0 ? code : target_code;
+  }
   return carry_out({"rename", kRename, source.shown, target.shown}, [&](const DiskCall&) -> int {
-    Disk::Inode there = 0;
     const bool may_replace = (flags & RENAME_NOREPLACE) == 0;
-    if (!may_replace && disk_.find(target.where(), there, Disk::Last::IsTaken) == 0) {
-      return -EEXIST;
-    }
-    return -disk_.rename(source.where(), target.where());
+    return -disk_.rename(source.where(), target.where(), may_replace);
   });
 }
 
@@ -337,12 +365,11 @@ int SimKernelFiles::link(const posix::Where& from, const posix::Where& to) {
   Place source;
   Place target;
   if (const int code = locate(from, source)) return code;
-  if (const int code = locate(to, target)) return code;
+  const int target_code = locate(to, target);
   return carry_out({"link", kLink, source.shown, target.shown}, [&](const DiskCall& work) -> int {
     Disk::Inode linked = 0;
     if (const int code = find(source, linked)) return code;
-    if (disk_.exists(target.where())) return -EEXIST;
-    if (disk_.attributes(linked).type == FileType::Directory) return -EPERM;
+    if (target_code != 0) return target_code;
     if (faults_.finds_no_space(work)) return -ENOSPC;
     return -disk_.link(linked, target.where());
   });

@@ -22,7 +22,9 @@ OpenFile::OpenFile(Machine& machine, std::uint64_t serial, Disk& disk,
       path_(std::move(path)),
       is_directory_(disk.attributes(inode).type == FileType::Directory) {
   constexpr int kOnlyAtOpen = O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC;
-  status = (flags & ~kOnlyAtOpen) | O_LARGEFILE;
+  constexpr int kLargeFile = 0100000;  // Which the C library has as 0 where all files may be large.
+  constexpr int kOfPaths = O_PATH | O_DIRECTORY | O_NOFOLLOW;
+  status = (flags & O_PATH) != 0 ? flags & kOfPaths : (flags & ~kOnlyAtOpen) | kLargeFile;
 }
 
 OpenFile::~OpenFile() {
