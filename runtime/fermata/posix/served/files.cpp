@@ -3,6 +3,7 @@
 // Opening, reading and writing files.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
@@ -104,6 +105,19 @@ ssize_t copy_range(Files& files, int source, off64_t* from, int target, off64_t*
     if (written > 0) *to += written;
     return written;
   });
+}
+
+/// Waits until `target` takes data again; false, with errno, when it does not look as if it blocks,
+/// or nothing is to be waited for any longer.
+bool waits_to_write(int target) noexcept {
+  const bool blocks = (::fcntl(target, F_GETFL) & O_NONBLOCK) == 0;
+  fermata::posix::Kernel* const kernel = fermata::posix::managing(target);
+  if (!blocks || kernel == nullptr) {
+    errno = EAGAIN;
+    return false;
+  }
+  pollfd asked = {target, POLLOUT, 0};
+  return answer(kernel->poll({&asked, 1}, std::nullopt)) > 0;
 }
 
 }  // namespace
@@ -280,12 +294,19 @@ int lockf(int descriptor, int command, off_t size) { return lockf64(descriptor, 
 
 // --- from one to another ---
 
-FERMATA_FILE(ssize_t, sendfile, (int target, int source, off_t* offset, size_t size),
-             (target, source, offset, size), noexcept,
-             send_file(*files, target, source, offset, size))
-FERMATA_FILE(ssize_t, sendfile64, (int target, int source, off64_t* offset, size_t size),
-             (target, source, offset, size), noexcept,
-             send_file(*files, target, source, offset, size))
+ssize_t sendfile(int target, int source, off_t* offset, size_t size) noexcept {
+  Files* const files = files_for(__builtin_return_address(0));
+  if (files != nullptr) return answer(send_file(*files, target, source, offset, size));
+  for (;;) {
+    const ssize_t sent = FERMATA_REAL(sendfile)(target, source, offset, size);
+    if (sent >= 0 || errno != EAGAIN || !waits_to_write(target)) return sent;
+  }
+}
+
+ssize_t sendfile64(int target, int source, off64_t* offset, size_t size) noexcept {
+  return sendfile(target, source, offset, size);
+}
+
 FERMATA_FILE(ssize_t, copy_file_range,
              (int source, off64_t* from, int target, off64_t* to, size_t size, unsigned flags),
              (source, from, target, to, size, flags), ,

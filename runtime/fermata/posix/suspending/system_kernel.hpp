@@ -61,10 +61,11 @@ class SystemKernel final : public Kernel {
   /// Null: they are the system's.
   [[nodiscard]] Threads* threads() noexcept override { return nullptr; }
   [[nodiscard]] Signals* signals() noexcept override { return nullptr; }
+  [[nodiscard]] Files* files() noexcept override { return nullptr; }
 
   // --- not of its extent ---
 
-  int open_device(const char* path, int flags) override;
+  int fstat(int descriptor, struct stat& status) override;
   [[nodiscard]] std::string host_name() override;
   [[nodiscard]] std::vector<Interface> interfaces() override;
   int clock_gettime(clockid_t clock, timespec& time) override;

@@ -150,7 +150,7 @@ class SimKernel final : public posix::Kernel, private SignalHost {
   [[nodiscard]] int suspended(const char* call, const Wait& wait);
   /// suspended(), but -EDEADLK where nothing can be suspended; nothing fails then.
   template <class Wait>
-  [[nodiscard]] int suspended_if_possible(const Wait& wait);
+  [[nodiscard]] int suspended_if_possible(const Wait& wait, bool lets_signals_in = true);
   /// The call waits where nothing can be suspended: the run fails. Returns -EDEADLK.
   [[nodiscard]] int refuse_wait(const char* call);
   int wait_for_signal(const char* call, posix::Limit limit) override;

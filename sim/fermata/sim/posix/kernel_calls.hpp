@@ -19,7 +19,7 @@ namespace fermata::sim::detail {
 // Nothing may be thrown through foreign frames. A cancellation is kept for the next operation of
 // Fermata; who is unwound by force is told again by each.
 template <class Wait>
-int SimKernel::suspended_if_possible(const Wait& wait) {
+int SimKernel::suspended_if_possible(const Wait& wait, bool lets_signals_in) {
   idle_calls_ = 0;
   const KeptCaller kept;
   const SourcePlace place = this->place();
@@ -29,7 +29,7 @@ int SimKernel::suspended_if_possible(const Wait& wait) {
   std::optional<SignalArrival> arrival;
   std::optional<ForeignSignals::Waiting> waiting;
   signals_.begin_waiting();
-  if (signals_.are_used()) {
+  if (lets_signals_in && signals_.are_used()) {
     if (signals_.deliver()) return -EINTR;
     waiting.emplace(signals_, arrival.emplace(current->runtime()));
   }

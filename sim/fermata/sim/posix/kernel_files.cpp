@@ -64,10 +64,12 @@ int SimKernelFiles::wait(const Job& job, const DiskCall& work) {
   const Instant when = machine_.now() + faults_.latency(work);
   const std::uint64_t source =
       key_of(key_of(machine_.key(), "disk of foreign code"), next_number_++);
-  const int waited = kernel_.suspended_if_possible([&](const SourcePlace& place) {
-    DiskWait event(current_runtime(), machine_, job.call, job.path, when, source);
-    fermata::wait(event, {}, place);
-  });
+  const int waited = kernel_.suspended_if_possible(
+      [&](const SourcePlace& place, Event*) {
+        DiskWait event(current_runtime(), machine_, job.call, job.path, when, source);
+        fermata::wait(event, {}, place);
+      },
+      false);
   if (machine_.over() || machine_.is_down()) return -ECANCELED;
   if (waited == -EDEADLK) return 0;
   if (waited == -EINTR) return faults_.is_withdrawn(work) ? -EINTR : 0;

@@ -34,9 +34,9 @@ int SimKernelFiles::take_lock(const char* call, FileLocks& locks, const OpenFile
                               const FileLocks::Lock& wanted, bool waits) {
   while (locks.obstacle(file.inode(), wanted)) {
     if (!waits) return -EAGAIN;
-    const int waited = kernel_.suspended(call, [&](const SourcePlace& place) {
+    const int waited = kernel_.suspended(call, [&](const SourcePlace& place, Event* token) {
       LockWait event(current_runtime(), machine_, call, file.path(), locks, file.inode(), wanted);
-      fermata::wait(event, {}, place);
+      fermata::wait(event, {.timeout = {}, .token = token}, place);
     });
     if (waited != 0) return waited;
   }
