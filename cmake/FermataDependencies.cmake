@@ -28,6 +28,8 @@ find_library(libev_LIBRARY ev)
 if(libev_HEADERS AND libev_LIBRARY)
   set(libev_FOUND TRUE)
 endif()
+find_path(leveldb_HEADERS leveldb/db.h)  # its configuration wants what its package does not bring
+find_library(leveldb_LIBRARY leveldb)
 find_package(GTest)
 find_package(rapidcheck CONFIG)
 find_package(nlohmann_json CONFIG)

@@ -407,13 +407,16 @@ void Disk::crash(const CrashDraw& draw, CrashListener* listener) {
 
 void Disk::crash_names(const CrashDraw& draw, CrashListener* listener) {
   Ties lost;
-  for (const NameChange& change : std::exchange(name_changes_, {})) {
+  const std::vector<NameChange> changes = std::exchange(name_changes_, {});
+  for (const NameChange& change : changes) {
     const std::uint64_t key = key_of(at(change.inode).key, "name");
     const bool bound = lost.bind(change);
     if (bound || draw(key, 2) != 0) {
       lost.add(change);
       const std::uint64_t told = !bound && listener != nullptr ? listener->last_told() : 0;
-      if (told != 0) listener->tell(told, text(change) + listener->place() + " is lost");
+      if (told == 0) continue;
+      listener->tell(told, text(change) + listener->place() + " is lost" +
+                               text_of_later_names(change, changes));
     } else {
       apply(change, nodes_, &Node::durable_names);
     }
@@ -494,6 +497,16 @@ std::string Disk::text(const NameChange& change) const {
   if (!change.removed) return fmt::format("the new {} '{}'", kind, text(*change.added));
   if (!change.added) return fmt::format("the removal of {} '{}'", kind, text(*change.removed));
   return fmt::format("the rename '{}' -> '{}'", text(*change.removed), text(*change.added));
+}
+
+// A file that is lost under its first name has no later one.
+std::string Disk::text_of_later_names(const NameChange& lost,
+                                      const std::vector<NameChange>& changes) const {
+  const auto last = std::find_if(changes.rbegin(), changes.rend(), [&](const NameChange& each) {
+    return each.inode == lost.inode && each.removed && each.added && each.number > lost.number;
+  });
+  return last == changes.rend() ? std::string()
+                                : fmt::format(", with its rename to '{}'", text(*last->added));
 }
 
 std::string Disk::crash_point_text() const {

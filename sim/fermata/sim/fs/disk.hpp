@@ -247,6 +247,9 @@ class Disk {
 
   /// "the rename 'a' -> 'b'".
   [[nodiscard]] std::string text(const NameChange& change) const;
+  /// ", with its rename to 'CURRENT'": what a file that is lost was called since; may be empty.
+  [[nodiscard]] std::string text_of_later_names(const NameChange& lost,
+                                                const std::vector<NameChange>& changes) const;
   [[nodiscard]] std::string text(const Place& place) const;
 
   /// REQUIRES: there is such a file or directory.

@@ -3,6 +3,7 @@
 // The life of threads, and how calls begin and wait.
 
 #include "fermata/sim/posix/foreign_threads.hpp"
+#include "fermata/sim/posix/foreign_signals.hpp"
 
 #include <fmt/format.h>
 
@@ -19,7 +20,6 @@
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/clock.hpp"
 #include "fermata/sim/posix/kept_caller.hpp"
-#include "fermata/sim/posix/kernel.hpp"
 #include "fermata/sim/posix/thread_exit.hpp"
 
 namespace fermata::sim::detail {
@@ -113,7 +113,7 @@ bool ForeignThreads::is_ending() noexcept {
 void ForeignThreads::leave_if_ending() {
   Thread* const self = current();
   if (self == nullptr) return;
-  if (over()) kernel_.leave();
+  if (over()) host_.leave();
   if (self->ends) throw ThreadExit{nullptr};
   if (!self->is_cancelled || !self->lets_cancel) return;
   self->lets_cancel = false;
@@ -169,7 +169,7 @@ void ForeignThreads::switch_point(const char* call) noexcept {
   if (!is_slice_over && runtime.scheduler().ready().empty()) return;
   const KeptCaller kept;
   try {
-    const SourcePlace place = kernel_.place_of_switch(call);
+    const SourcePlace place = host_.place_of_switch(call);
     if (is_slice_over) {
       unswitched_ = 0;
       delay(time_of_slice(), place);
@@ -204,7 +204,7 @@ bool ForeignThreads::is_in_vain() {
     return false;
   }
   const bool is_endless = ++calls_in_vain_ > kMostCallsInVain;
-  if (is_endless && current_runtime().scheduler().can_drop()) kernel_.drop_coroutine();
+  if (is_endless && current_runtime().scheduler().can_drop()) host_.drop_coroutine();
   return true;
 }
 
@@ -218,7 +218,7 @@ bool ForeignThreads::begins_in_vain(const char* call) {
 
 ForeignThreads::Ended ForeignThreads::park(ThreadWaitFacts facts, const posix::Until& until) {
   if (current_runtime().current() == nullptr) {
-    static_cast<void>(kernel_.refuse_wait(facts.call));
+    static_cast<void>(host_.refuse_wait(facts.call));
     return Ended::Over;
   }
   const char* const call = facts.call;
@@ -233,8 +233,8 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
   const KeptCaller kept;
   CoroutineBase& self = *current_runtime().current();
   const bool is_thread = current() != nullptr;
-  kernel_.idle_calls_ = 0;
-  const SourcePlace place = kernel_.place();
+  host_.begin_waiting();
+  const SourcePlace place = host_.place();
   const auto wait_for_it = [&](Event* token) {
     WaitOptions options{.timeout = {}, .token = token};
     if (until) {
@@ -246,10 +246,10 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
   bool is_cancelled = false;
   std::optional<SignalArrival> arrival;
   std::optional<ForeignSignals::Waiting> waiting;
-  kernel_.signals_.begin_waiting();
-  if (kernel_.signals_.are_used()) {
-    if (kernel_.signals_.deliver()) return Ended::Interrupted;
-    waiting.emplace(kernel_.signals_, arrival.emplace(self.runtime()));
+  host_.foreign_signals().begin_waiting();
+  if (host_.foreign_signals().are_used()) {
+    if (host_.foreign_signals().deliver()) return Ended::Interrupted;
+    waiting.emplace(host_.foreign_signals(), arrival.emplace(self.runtime()));
   }
   Event* const token = arrival ? &*arrival : nullptr;
   try {
@@ -261,13 +261,13 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
   } catch (const Timeout&) {
   } catch (const OperationCancelled&) {
     waiting.reset();
-    kernel_.signals_.deliver();
+    host_.foreign_signals().deliver();
     return wait.is_woken() ? Ended::Woken : Ended::Interrupted;
   } catch (const Cancellation&) {
     is_cancelled = true;
     if (!is_thread) self.cancel(std::current_exception());
   } catch (const UsageError&) {  // On the stack of a coroutine that something else runs on.
-    static_cast<void>(kernel_.refuse_wait(call));
+    static_cast<void>(host_.refuse_wait(call));
     return Ended::Over;
   } catch (...) {
     self.runtime().scheduler().keep_unwinding();
@@ -327,7 +327,7 @@ int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
   const std::string name = fmt::format("thread {}", ++made_);
   SpawnOptions options;
   options.name = Name(name);
-  options.place = kernel_.place();
+  options.place = host_.place();
   options.scope = &runtime.root_scope();
   const auto coroutine = spawn_in(runtime, std::move(options), Body(*this, start, argument));
   thread = coroutine->id();
@@ -335,7 +335,7 @@ int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
                                   .name = name,
                                   .made_by = posix::caller,
                                   .is_detached = detached == PTHREAD_CREATE_DETACHED});
-  kernel_.signals_.inherit(thread);
+  host_.foreign_signals().inherit(thread);
   if (attributes != nullptr) adopt_scheduling(thread, *attributes);
   ++running_;
   has_threads_ = true;
@@ -368,7 +368,7 @@ void ForeignThreads::ended(std::uint64_t number) {
   if (!over()) wake_all(line);
 }
 
-void ForeignThreads::test_cancel() { kernel_.leave_if_endless(); }
+void ForeignThreads::test_cancel() { host_.leave_if_endless(); }
 
 void ForeignThreads::exit(void* result) {
   Thread* const self = current();
@@ -378,7 +378,7 @@ void ForeignThreads::exit(void* result) {
 }
 
 int ForeignThreads::join(pthread_t thread, void** result, const posix::Until& until) {
-  kernel_.leave_if_endless();
+  host_.leave_if_endless();
   if (begins_in_vain("pthread_join")) return ESRCH;
   if (thread == me()) return EDEADLK;
   const auto found = threads_.find(thread);
@@ -396,13 +396,13 @@ int ForeignThreads::join(pthread_t thread, void** result, const posix::Until& un
     if (ended == Ended::Woken || ended == Ended::Interrupted) continue;
     if (ended == Ended::Cancelled) {
       joined.is_joined = false;
-      kernel_.leave_if_endless();
+      host_.leave_if_endless();
       joined.is_joined = true;
       continue;
     }
     joined.is_joined = false;
     if (ended == Ended::TimedOut) return ETIMEDOUT;
-    kernel_.leave_if_endless();
+    host_.leave_if_endless();
     return 0;
   }
   joined.is_joined = false;

@@ -22,17 +22,16 @@
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/soft_resolver.hpp"
 #include "fermata/posix/threads.hpp"
+#include "fermata/sim/posix/thread_host.hpp"
 #include "fermata/sim/posix/thread_wait.hpp"
 
 namespace fermata::sim::detail {
 
 class Machine;
-class SimKernel;
 
 class ForeignThreads final : public posix::Threads, private fermata::detail::SoftResolver {
  public:
-  ForeignThreads(SimKernel& kernel, Machine& machine) noexcept
-      : kernel_(kernel), machine_(machine) {}
+  ForeignThreads(ThreadHost& host, Machine& machine) noexcept : host_(host), machine_(machine) {}
 
   /// A process begins.
   void begin_life();
@@ -183,7 +182,7 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   [[nodiscard]] int take_to_read(pthread_rwlock_t& lock);
   [[nodiscard]] int take_to_write(pthread_rwlock_t& lock);
 
-  SimKernel& kernel_;
+  ThreadHost& host_;
   Machine& machine_;
   WaitLines lines_;
   std::map<const void*, SourcePlace> taken_at_;  // By lock.

@@ -42,7 +42,7 @@ class Network;
 class SimKernelFiles;
 class TimerDescriptor;
 
-class SimKernel final : public posix::Kernel, private SignalHost {
+class SimKernel final : public posix::Kernel, private SignalHost, private ThreadHost {
  public:
   /// `table` has the descriptors of the process.
   SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorTable& table);
@@ -124,26 +124,27 @@ class SimKernel final : public posix::Kernel, private SignalHost {
   void seed_random(unsigned seed) override;
 
  private:
-  friend class ForeignThreads;
   friend class SimKernelFiles;
 
   /// A call begins. 0, or the error that it ends with: the run is over.
   [[nodiscard]] int enter(const char* call);
   /// Leaves foreign code that has made many calls since its end, by an exception. Only for calls
   /// that may throw.
-  void leave_if_endless();
-  [[noreturn]] void leave();
+  void leave_if_endless() override;
+  [[noreturn]] void leave() override;
   /// Ends the current coroutine where it is: nothing on its stack is unwound. REQUIRES: it could
   /// suspend here.
-  [[noreturn]] void drop_coroutine();
+  [[noreturn]] void drop_coroutine() override;
   /// The call has found nothing to do, or has asked for the time.
-  void idle();
+  void idle() override;
+  void begin_waiting() noexcept override { idle_calls_ = 0; }
+  [[nodiscard]] ForeignSignals& foreign_signals() noexcept override { return signals_; }
   /// Whether somebody is going to read where things have happened.
-  [[nodiscard]] bool is_read() const noexcept { return machine_.run_log() != nullptr; }
+  [[nodiscard]] bool is_read() const noexcept override { return machine_.run_log() != nullptr; }
   /// Where others may run before or after a call, for people.
-  [[nodiscard]] SourcePlace place_of_switch(const char* call) const;
+  [[nodiscard]] SourcePlace place_of_switch(const char* call) const override;
   /// Where the call was made, for people.
-  [[nodiscard]] SourcePlace place() const;
+  [[nodiscard]] SourcePlace place() const override;
   /// What a wait inside of a call comes to: 0, -ETIMEDOUT, -EINTR or -ECANCELED. `wait` is given
   /// the place of the call.
   template <class Wait>
@@ -152,7 +153,7 @@ class SimKernel final : public posix::Kernel, private SignalHost {
   template <class Wait>
   [[nodiscard]] int suspended_if_possible(const Wait& wait, bool lets_signals_in = true);
   /// The call waits where nothing can be suspended: the run fails. Returns -EDEADLK.
-  [[nodiscard]] int refuse_wait(const char* call);
+  int refuse_wait(const char* call) override;
   int wait_for_signal(const char* call, posix::Limit limit) override;
   [[nodiscard]] bool knows_thread(pthread_t thread) override { return threads_.knows(thread); }
   /// `restarts`: a handler of SA_RESTART does not end it.

@@ -11,7 +11,6 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/foreign_threads.hpp"
-#include "fermata/sim/posix/kernel.hpp"
 
 namespace fermata::sim::detail {
 
@@ -79,7 +78,7 @@ ThreadWaitFacts ForeignThreads::facts_of(const pthread_mutex_t& mutex, const cha
 }
 
 void ForeignThreads::note_taken(const void* lock) {
-  if (kernel_.is_read()) taken_at_[lock] = kernel_.place();
+  if (host_.is_read()) taken_at_[lock] = host_.place();
 }
 
 SourcePlace ForeignThreads::taken_at(const void* lock) const {
@@ -108,7 +107,7 @@ int ForeignThreads::try_lock(pthread_mutex_t& mutex) {
   constexpr const char* kCall = "pthread_mutex_trylock";
   if (begins_in_vain(kCall)) return 0;
   const int code = take(mutex, kCall);
-  if (code == EBUSY) kernel_.idle();
+  if (code == EBUSY) host_.idle();
   return code == EDEADLK ? EBUSY : code;
 }
 
@@ -287,7 +286,7 @@ int ForeignThreads::lock(pthread_spinlock_t& lock) {
 int ForeignThreads::try_lock(pthread_spinlock_t& lock) {
   if (begins_in_vain("pthread_spin_trylock")) return 0;
   if (lock != kFreeSpinLock) {
-    kernel_.idle();
+    host_.idle();
     return EBUSY;
   }
   lock = 0;

@@ -9,8 +9,8 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/posix/foreign_signals.hpp"
 #include "fermata/sim/posix/foreign_threads.hpp"
-#include "fermata/sim/posix/kernel.hpp"
 
 namespace fermata::sim::detail {
 
@@ -26,9 +26,9 @@ constexpr unsigned kMonotonicBit = 2;
 int ForeignThreads::wait(pthread_cond_t& condition, pthread_mutex_t& mutex,
                          const posix::Until& until) {
   constexpr const char* kCall = "pthread_cond_wait";
-  kernel_.leave_if_endless();
+  host_.leave_if_endless();
   if (begins_in_vain(kCall)) return 0;
-  if (current_runtime().current() == nullptr) return -kernel_.refuse_wait(kCall);
+  if (current_runtime().current() == nullptr) return -host_.refuse_wait(kCall);
   if (checks_owner(mutex) && !is_own(mutex, kCall)) return EPERM;
   Ended ended = Ended::Woken;
   {
@@ -38,12 +38,12 @@ int ForeignThreads::wait(pthread_cond_t& condition, pthread_mutex_t& mutex,
     ended = park(wait, kCall, until, Interruption::Wakes);
   }
   if (ended == Ended::Over) {
-    kernel_.leave_if_endless();
+    host_.leave_if_endless();
     return 0;
   }
   const int code = lock_again(mutex, "pthread_mutex_lock", {});
   if (code != 0) return code;
-  kernel_.leave_if_endless();
+  host_.leave_if_endless();
   return ended == Ended::TimedOut ? ETIMEDOUT : 0;
 }
 
@@ -85,10 +85,10 @@ unsigned& count_of(sem_t& semaphore) noexcept { return reinterpret_cast<unsigned
 
 int ForeignThreads::wait(sem_t& semaphore, const posix::Until& until) {
   constexpr const char* kCall = "sem_wait";
-  kernel_.leave_if_endless();
+  host_.leave_if_endless();
   if (begins_in_vain(kCall)) return 0;
   while (count_of(semaphore) == 0) {
-    if (current_runtime().current() == nullptr) return -kernel_.refuse_wait(kCall);
+    if (current_runtime().current() == nullptr) return -host_.refuse_wait(kCall);
     ThreadWait wait(current_runtime(), lines_,
                     {.call = kCall, .kind = "semaphore", .object = &semaphore});
     switch (park(wait, kCall, until, Interruption::Wakes)) {
@@ -97,13 +97,13 @@ int ForeignThreads::wait(sem_t& semaphore, const posix::Until& until) {
       case Ended::TimedOut:
         return ETIMEDOUT;
       case Ended::Interrupted:
-        if (!until && kernel_.signals_.may_restart()) break;
+        if (!until && host_.foreign_signals().may_restart()) break;
         return EINTR;
       case Ended::Cancelled:
-        kernel_.leave_if_endless();
+        host_.leave_if_endless();
         return EINTR;
       case Ended::Over:
-        kernel_.leave_if_endless();
+        host_.leave_if_endless();
         return EINTR;
     }
   }
@@ -115,7 +115,7 @@ int ForeignThreads::wait(sem_t& semaphore, const posix::Until& until) {
 int ForeignThreads::try_wait(sem_t& semaphore) {
   if (begins_in_vain("sem_trywait")) return 0;
   if (count_of(semaphore) == 0) {
-    kernel_.idle();
+    host_.idle();
     return EAGAIN;
   }
   --count_of(semaphore);
@@ -190,10 +190,10 @@ int ForeignThreads::wait(const std::uint32_t* word, std::uint32_t expected, std:
   constexpr const char* kCall = "futex";
   if (begins_in_vain(kCall)) return EINTR;
   if (*word != expected) {
-    kernel_.idle();
+    host_.idle();
     return EAGAIN;
   }
-  if (current_runtime().current() == nullptr) return -kernel_.refuse_wait(kCall);
+  if (current_runtime().current() == nullptr) return -host_.refuse_wait(kCall);
   ThreadWait wait(current_runtime(), lines_, {.call = kCall, .kind = "futex", .object = word},
                   bits);
   switch (park(wait, kCall, until, Interruption::Wakes)) {

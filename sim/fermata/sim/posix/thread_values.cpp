@@ -8,7 +8,6 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/foreign_threads.hpp"
-#include "fermata/sim/posix/kernel.hpp"
 
 namespace fermata::sim::detail {
 

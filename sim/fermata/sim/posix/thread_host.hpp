@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "fermata/base/source_place.hpp"
+
+namespace fermata::sim::detail {
+
+class ForeignSignals;
+
+/// What threads need of the kernel that serves them.
+class ThreadHost {
+ public:
+  [[nodiscard]] virtual ForeignSignals& foreign_signals() noexcept = 0;
+  /// Whether somebody is going to read where things have happened.
+  [[nodiscard]] virtual bool is_read() const noexcept = 0;
+  /// Where the call was made, for people.
+  [[nodiscard]] virtual SourcePlace place() const = 0;
+  /// Where others may run before or after a call, for people.
+  [[nodiscard]] virtual SourcePlace place_of_switch(const char* call) const = 0;
+
+  /// Something is going to be waited for.
+  virtual void begin_waiting() noexcept = 0;
+  /// The call has found nothing to do, or has asked for the time.
+  virtual void idle() = 0;
+  /// The call waits where nothing can be suspended: the run fails. Returns -EDEADLK.
+  virtual int refuse_wait(const char* call) = 0;
+
+  /// Leaves foreign code that is to end and goes on, by an exception. Only for calls that may
+  /// throw.
+  virtual void leave_if_endless() = 0;
+  /// Leaves foreign code whose run is over, by an exception.
+  [[noreturn]] virtual void leave() = 0;
+  /// Ends the current coroutine where it is: nothing on its stack is unwound. REQUIRES: it could
+  /// suspend here.
+  [[noreturn]] virtual void drop_coroutine() = 0;
+
+ protected:
+  ~ThreadHost() = default;
+};
+
+}  // namespace fermata::sim::detail
