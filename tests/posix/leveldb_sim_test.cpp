@@ -33,6 +33,7 @@ enum class Watch { kOpening, kContents };
 Database open_database(Watch watch) {
   leveldb::Options options;
   options.create_if_missing = true;
+  options.write_buffer_size = 64 << 10;
   leveldb::DB* opened = nullptr;
   const leveldb::Status status = leveldb::DB::Open(options, "data", &opened);
   Database database(opened);
@@ -48,10 +49,12 @@ void check(leveldb::DB& database, const Ledger& ledger) {
   }
 }
 
+/// Two of them are more than a log takes.
 bool write(leveldb::DB& database, int key) {
+  static constexpr std::size_t kSize = 40'000;
   leveldb::WriteOptions options;
   options.sync = true;
-  return database.Put(options, std::to_string(key), "value").ok();
+  return database.Put(options, std::to_string(key), std::string(kSize, 'x')).ok();
 }
 
 /// Its directory is made to last, which LevelDB does not do.
@@ -62,20 +65,23 @@ void make_directory() {
   ::close(parent);
 }
 
-/// A process of the machine: it goes on where the ledger ends.
+/// A process of the machine: it goes on where the ledger ends, and opens the database anew after
+/// each write if that is what is watched.
 void work(Watch watch, Ledger& ledger) {
-  constexpr int kKeys = 8;
+  constexpr int kKeys = 4;
   make_directory();
-  while (ledger.next < kKeys) {
+  for (bool is_done = false; !is_done;) {
     const Database database = open_database(watch);
     if (database == nullptr) return;
     ++ledger.opened;
     if (watch == Watch::kContents) check(*database, ledger);
-    const int key = ledger.next++;
-    if (write(*database, key)) ledger.confirmed.insert(key);
+    do {
+      is_done = ledger.next == kKeys;
+      const int key = ledger.next;
+      if (!is_done && write(*database, key)) ledger.confirmed.insert(key);
+      ledger.next += is_done ? 0 : 1;
+    } while (!is_done && watch == Watch::kContents);
   }
-  const Database database = open_database(watch);
-  if (database != nullptr && watch == Watch::kContents) check(*database, ledger);
 }
 
 void nothing_is_lost(fermata::sim::World& world, Watch watch) {
