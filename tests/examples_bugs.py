@@ -6,10 +6,10 @@ usage: examples_bugs.py SOURCE_DIR BUILD_DIR [NAME]
 
 examples/NAME/bug.patch puts that bug back. It is applied to a copy, NAME's simulated test is built
 from the copy, and must fail with a line to reproduce the failure. An example whose bug is behind a
-flag needs no patch: its tests that are called DISABLED_ run with the bug, and each must print the
-signature that the comment before it names, in a report that people read at a glance: from several
-seeds it has at most forty lines, not counted those for tools. Of a single NAME that is given it
-prints what the test prints.
+flag needs no patch: its tests that are called DISABLED_ run with the bug, and each must print a
+signature that begins with what the comment before it names, in a report that people read at a
+glance: from several seeds it has at most forty lines, not counted those for tools. Of a single NAME
+that is given it prints what the test prints.
 """
 
 import json
@@ -108,7 +108,7 @@ def complaint_about_disabled(build, name, test, signature, seed):
     output = tried.stdout + tried.stderr
     if tried.returncode == 0:
         return f"{test} does not find its bug from seed {seed}"
-    if f"signature  {signature}\n" not in output:
+    if f"signature  {signature}" not in output:
         return f"{test} fails in another way from seed {seed}:\n{output}"
     lines = lines_for_people(output)
     if not 0 < len(lines) <= MOST_LINES:
@@ -144,7 +144,7 @@ def main():
             name = folder.name
             for seed in SEEDS:
                 complaint = complaint_about_disabled(build, name, test, signature, seed)
-                complaints[f"{name}, seed {seed}"] = complaint
+                complaints[f"{name}: {test}, seed {seed}"] = complaint
     for name, complaint in complaints.items():
         print(f"{name}: {complaint or 'found'}")
     return 1 if any(complaints.values()) or not complaints else 0

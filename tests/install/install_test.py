@@ -85,7 +85,8 @@ def library_of(header):
         return {"db": "sim_db", "property": "sim_property"}.get(parts[1], "sim")
     if parts[0] == "db":
         return "db" if len(parts) == 2 else f"db_{parts[1]}"
-    layers_of_runtime = ("base", "context", "core", "sync", "reactor", "io", "os", "posix")
+    layers_of_runtime = ("base", "context", "core", "sync", "reactor", "io", "os", "posix",
+                         "system")
     return "runtime" if parts[0] in layers_of_runtime else parts[0]
 
 

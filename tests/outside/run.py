@@ -101,7 +101,8 @@ class Suite:
 
     def in_world(self, library):
         """Empty when it passes everywhere, else how it ends."""
-        for seed, strategy in [(1, "calm"), *((each, "random") for each in range(1, self.seeds + 1))]:
+        seeds = range(1, self.seeds + 1)
+        for seed, strategy in [(1, "calm"), *((each, "random") for each in seeds)]:
             command = [self.runner, "world", library, str(seed), strategy]
             first, second = run(command, WORLD_LIMIT_S), run(command, WORLD_LIMIT_S)
             if first[0] is None:
@@ -195,14 +196,15 @@ def write_page(page, tests, world, counted, reasons, seeds):
 
 PAGE = """# Suites that others wrote
 
-`./dev outside` fetches the sources of a suite, builds its tests unchanged and runs each on Linux and in a simulated
-machine. A test counts when it passes on Linux, and in the world with the strategy `calm` and with {seeds} seeds of
-`random`, each seed twice with the same trace. There are no faults. This page is written by `./dev outside --write`.
+`./dev outside` fetches the sources of a suite, builds its tests unchanged and runs each on Linux
+and in a simulated machine. A test counts when it passes on Linux, and in the world with the
+strategy `calm` and with {seeds} seeds of `random`, each seed twice with the same trace. There are
+no faults. `./dev outside --write` writes this page.
 
 ## posixtestsuite 1.5.2
 
-The tests of threads, semaphores, clocks and `nanosleep`. Those of `clock_settime` are left out: on Linux they set the
-clock of the real machine.
+The tests of threads, semaphores, clocks and `nanosleep`. Those of `clock_settime` are left out: on
+Linux they set the clock of the real machine.
 
 | tests | pass on Linux | count |
 |---|---|---|

@@ -99,6 +99,7 @@ class Chooser {
 
   [[nodiscard]] bool may_show(std::size_t step) const {
     if (step < begin_ || step >= end_ || choice_.steps[step]) return false;
+    if (text_.has_only_gone_on(step)) return false;
     return !choice_.cycle || step < first_of_cycle() || step >= choice_.cycle->begin;
   }
 

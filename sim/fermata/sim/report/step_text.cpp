@@ -270,10 +270,24 @@ std::vector<StepText::Clause> StepText::all_clauses(std::size_t step) const {
     clauses.back().text += ' ' + answer_place(it);
   } else if (woke_last && it.ending == RunLog::Ending::Ends) {
     clauses.back().text += " and ends";  // Which is why it wakes them.
-  } else {
+  } else if (clauses.empty() || !goes_on(step)) {
     clauses.push_back({ending_text(it), is_telling(it.ending)});
   }
   return clauses;
+}
+
+// It has let others go first, and nobody has.
+bool StepText::goes_on(std::size_t step) const {
+  const auto& steps = run_log_.steps();
+  FERMATA_ASSERT(step < steps.size());
+  return steps[step].ending == RunLog::Ending::Yields && step + 1 < steps.size() &&
+         steps[step + 1].lane == steps[step].lane;
+}
+
+bool StepText::has_only_gone_on(std::size_t step) const {
+  const std::vector<Clause> all = all_clauses(step);
+  return goes_on(step) && all.size() == 1 &&
+         all.front().text == ending_text(run_log_.steps()[step]);
 }
 
 std::vector<const Message*> StepText::messages_of(std::size_t step) const {

@@ -27,6 +27,8 @@ class StepText {
   /// output, cancellations and errors. Not how a coroutine spawns, waits and is woken, and not how
   /// a connection is made.
   [[nodiscard]] std::vector<std::string> telling_clauses(std::size_t step) const;
+  /// Whether it has done nothing but let others go first, and nobody has.
+  [[nodiscard]] bool has_only_gone_on(std::size_t step) const;
 
  private:
   struct Clause {
@@ -37,6 +39,7 @@ class StepText {
 
   [[nodiscard]] std::vector<Clause> all_clauses(std::size_t step) const;
   /// The messages that it received, then those that it sent.
+  [[nodiscard]] bool goes_on(std::size_t step) const;
   [[nodiscard]] std::vector<const Message*> messages_of(std::size_t step) const;
   void add_woken_and_printed(std::vector<Clause>& clauses, std::size_t index) const;
   [[nodiscard]] std::string woken_text(std::string_view verb,

@@ -118,9 +118,11 @@ std::string finding_text(const WaitGraph& graph, const Finding& finding) {
 std::string wait_text(const WaitGraph& graph, const Diagnosis& diagnosis) {
   std::string text;
   for (const Finding& finding : diagnosis.findings) {
-    text += finding_text(graph, finding) + '\n';
-    if (finding.kind == WaitClass::Cycle) continue;
-    text += fmt::format("  so {} cannot go on\n", waiters(graph, finding));
+    text += finding_text(graph, finding);
+    if (finding.kind != WaitClass::Cycle) {
+      text += fmt::format("; {} cannot go on", waiters(graph, finding));
+    }
+    text += '\n';
   }
   std::size_t told = WaitGraph::kNone;
   for (const WaitGraph::Coroutine& each : graph.coroutines) {

@@ -409,8 +409,7 @@ TEST_F(DeadlockTest, TheTextTellsTheFindingsAndThenWhoWaitsForWhat) {
   EXPECT_EQ(wait_text(graph_, diagnose(graph_, false)),
             "cycle: 'b' --mutex 'm' (held by 'b')--> 'b'\n"
             "orphan: nobody at the other side of channel 'orders' is left: 'sender', which has "
-            "ended\n"
-            "  so 'a' cannot go on\n"
+            "ended; 'a' cannot go on\n"
             "'a' (coroutine 1) that the node began with, suspended at x.cpp:5\n"
             "  waits for channel 'orders' (empty), to receive\n"
             "  until at the latest timer #3\n"
