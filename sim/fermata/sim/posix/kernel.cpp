@@ -68,6 +68,7 @@ SimKernel::~SimKernel() {
 }
 
 void SimKernel::begin_life() {
+  known_places_.fill({});  // Libraries may have been unloaded.
   idle_calls_ = 0;
   calls_after_end_ = 0;
   calls_in_vain_ = 0;

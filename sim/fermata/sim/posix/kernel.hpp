@@ -195,6 +195,11 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   void forget_locks(int descriptor);
   [[nodiscard]] int refuse_flags(int flags, int known) const;
 
+  struct KnownPlace {
+    const void* caller = nullptr;
+    SourcePlace place;
+  };
+
   Machine& machine_;
   Network& network_;
   DescriptorTable& table_;
@@ -204,9 +209,10 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   ForeignThreads threads_;
   posix::Heap heap_;
   LibraryImage image_;
-  unsigned idle_calls_ = 0;            // Since something was waited for.
-  std::uint64_t calls_after_end_ = 0;  // Calls since the run has ended.
-  std::uint64_t calls_in_vain_ = 0;    // Calls that coroutines make although they are to end.
+  mutable std::array<KnownPlace, 64> known_places_{};  // By address: looking for one takes long.
+  unsigned idle_calls_ = 0;                            // Since something was waited for.
+  std::uint64_t calls_after_end_ = 0;                  // Calls since the run has ended.
+  std::uint64_t calls_in_vain_ = 0;  // Calls that coroutines make although they are to end.
   std::array<char, 128> random_state_{};
   random_data random_ = {};
 };

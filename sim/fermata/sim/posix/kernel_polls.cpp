@@ -84,7 +84,11 @@ SourcePlace SimKernel::place_of_switch(const char* call) const {
 }
 
 SourcePlace SimKernel::place() const {
-  return is_read() ? line_of(posix::caller) : place_of(posix::caller);
+  if (is_read()) return line_of(posix::caller);
+  const auto address = reinterpret_cast<std::uintptr_t>(posix::caller);
+  KnownPlace& known = known_places_[address % known_places_.size()];
+  if (known.caller != posix::caller) known = {posix::caller, place_of(posix::caller)};
+  return known.place;
 }
 
 // Those of a virtual thread are real: nobody sees it half done.
