@@ -8,6 +8,7 @@
 #include <sys/file.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -187,6 +188,37 @@ TEST_F(PosixFilesAtCrashes, SyncMakesAllDurable) {
   EXPECT_EQ(found, std::set<std::string>{"x"});
 }
 
+// --- faults ---
+
+/// What calls come to in runs with all faults, as far as it is not what they come to without.
+TEST_F(PosixFiles, AllFaultsOfTheDiskReachThem) {
+  std::set<std::string> seen;
+  const auto note = [&](const char* call, ssize_t result, ssize_t usual) {
+    if (result == usual) return;
+    seen.insert(std::string(call) + (result < 0 ? std::strerror(errno) : "in part"));
+  };
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    begin(seed, FaultSet::all());
+    world_->node("main", [&] {
+      const int file = ::open("a", O_RDWR | O_CREAT, 0644);
+      note("open: ", file, 3);
+      if (file < 0) return;
+      const ssize_t size = ::write(file, "some text", 9);
+      note("write: ", size, 9);
+      note("fsync: ", ::fsync(file), 0);
+      std::array<char, 9> buffer{};
+      if (size > 0) note("pread: ", ::pread(file, buffer.data(), 9, 0), size);
+      note("mkdir: ", ::mkdir("d", 0755), 0);
+    });
+    run();
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{
+                      "open: No space left on device", "open: Too many open files",
+                      "write: No space left on device", "write: Input/output error",
+                      "write: in part", "fsync: Input/output error", "pread: Input/output error",
+                      "pread: in part", "mkdir: No space left on device"}));
+}
+
 // --- cancellation, and the end ---
 
 TEST_F(PosixFiles, ACallThatIsCancelledHasHappenedOrNot) {
@@ -342,6 +374,34 @@ TEST_F(PosixFiles, AreSentToASocketOrCopied) {
     off64_t from = 0;
     EXPECT_EQ(::copy_file_range(file, &from, make("b"), nullptr, 4, 0), 4);
     EXPECT_EQ(contents("b"), "some");
+  });
+}
+
+TEST_F(PosixFiles, ManyFunctionsTellWhatIsKnownOfAFile) {
+  run_alone([] {
+    const int file = make("a", "text");
+    struct stat known = {};
+    EXPECT_EQ(::fstat(file, &known), 0);
+    EXPECT_EQ(known.st_nlink, 1u);
+    EXPECT_EQ(known.st_blocks, 8);
+    struct statx extended = {};
+    EXPECT_EQ(::statx(file, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &extended), 0);
+    EXPECT_EQ(extended.stx_size, 4u);
+    EXPECT_EQ(extended.stx_ino, known.st_ino);
+    EXPECT_EQ(extended.stx_mtime.tv_sec, known.st_mtim.tv_sec);
+    struct stat64 at = {};
+    EXPECT_EQ(::fstatat64(::open("/", O_PATH), "a", &at, 0), 0);
+    EXPECT_EQ(at.st_dev, known.st_dev);
+    struct statvfs space = {};
+    EXPECT_EQ(::statvfs("a", &space), 0);
+    EXPECT_EQ(space.f_blocks - space.f_bfree, 1u);
+    struct statfs other = {};
+    EXPECT_EQ(::fstatfs(file, &other), 0);
+    EXPECT_EQ(other.f_bfree, space.f_bfree);
+    EXPECT_EQ(::fstat(0, &known), 0);
+    EXPECT_TRUE(S_ISCHR(known.st_mode));
+    EXPECT_EQ(::stat("/dev/null", &known), 0);
+    EXPECT_TRUE(S_ISCHR(known.st_mode));
   });
 }
 
