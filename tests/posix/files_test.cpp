@@ -405,6 +405,21 @@ TEST_F(PosixFiles, ManyFunctionsTellWhatIsKnownOfAFile) {
   });
 }
 
+TEST_F(PosixFiles, BelongToRootWhoeverRunsTheTest) {
+  run_alone([] {
+    struct stat known = {};
+    EXPECT_EQ(::fstat(make("a"), &known), 0);
+    EXPECT_EQ(known.st_uid, ::geteuid());
+    EXPECT_EQ(known.st_gid, ::getegid());
+    EXPECT_EQ(::getuid(), 0u);
+    EXPECT_EQ(::getgid(), 0u);
+    EXPECT_EQ(::chown("a", 7, static_cast<gid_t>(-1)), 0);
+    EXPECT_EQ(::stat("a", &known), 0);
+    EXPECT_EQ(known.st_uid, 7u);
+    EXPECT_EQ(known.st_gid, 0u);
+  });
+}
+
 TEST_F(PosixFiles, TimesAreThoseOfTheMachinesClock) {
   run_alone([] {
     const int file = make("a");

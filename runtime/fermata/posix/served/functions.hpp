@@ -77,6 +77,10 @@
   ROW(file, futimes) \
   ROW(file, get_current_dir_name) \
   ROW(file, getcwd) \
+  ROW(file, getegid) \
+  ROW(file, geteuid) \
+  ROW(file, getgid) \
+  ROW(file, getuid) \
   ROW(file, lchown) \
   ROW(file, link) \
   ROW(file, linkat) \
