@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <array>
@@ -402,6 +404,24 @@ TEST_F(PosixFiles, ManyFunctionsTellWhatIsKnownOfAFile) {
     EXPECT_TRUE(S_ISCHR(known.st_mode));
     EXPECT_EQ(::stat("/dev/null", &known), 0);
     EXPECT_TRUE(S_ISCHR(known.st_mode));
+  });
+}
+
+TEST_F(PosixFiles, AreWrittenInManyWays) {
+  run_alone([] {
+    const int file = make("a");
+    EXPECT_EQ(::dprintf(file, "%d lines", 2), 7);
+    const iovec piece = {const_cast<char*>("3"), 1};
+    EXPECT_EQ(::pwritev2(file, &piece, 1, 0, RWF_SYNC), 1);
+    EXPECT_EQ(contents("a"), "3 lines");
+    EXPECT_EQ(::isatty(file), 0);
+    EXPECT_EQ(errno, ENOTTY);
+    EXPECT_EQ(::fgetxattr(file, "user.x", nullptr, 0), -1);
+    EXPECT_EQ(errno, ENOTSUP);
+    EXPECT_EQ(::close_range(3, ~0u, 0), 0);
+    EXPECT_EQ(::write(file, "x", 1), -1);
+    EXPECT_EQ(errno, EBADF);
+    EXPECT_EQ(make("a"), 3);
   });
 }
 

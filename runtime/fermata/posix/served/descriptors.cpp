@@ -3,10 +3,12 @@
 // Reading, writing and managing descriptors.
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdarg>
@@ -115,6 +117,35 @@ ssize_t writev(int descriptor, const iovec* source, int count) {
 int close(int descriptor) {
   Kernel* const kernel = managing(descriptor);
   return kernel == nullptr ? FERMATA_REAL(close)(descriptor) : answer(kernel->close(descriptor));
+}
+
+namespace {
+
+int close_all(Kernel& kernel, unsigned first, unsigned last, unsigned flags) {
+  constexpr unsigned kMost = 1024;
+  constexpr unsigned kKnown = CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC;
+  if ((flags & ~kKnown) != 0 || first > last) return -EINVAL;
+  for (unsigned each = first; each <= last && each < kMost; ++each) {
+    const auto descriptor = static_cast<int>(each);
+    static_cast<void>((flags & CLOSE_RANGE_CLOEXEC) != 0
+                          ? kernel.fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                          : kernel.close(descriptor));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int close_range(unsigned first, unsigned last, int flags) noexcept {
+  Kernel* const kernel = serving;
+  return kernel == nullptr ? FERMATA_REAL(close_range)(first, last, flags)
+                           : answer(close_all(*kernel, first, last, static_cast<unsigned>(flags)));
+}
+
+void closefrom(int first) noexcept {
+  Kernel* const kernel = serving;
+  if (kernel == nullptr) return FERMATA_REAL(closefrom)(first);
+  static_cast<void>(close_all(*kernel, static_cast<unsigned>(std::max(first, 0)), ~0u, 0));
 }
 
 // Every argument of fcntl() and ioctl() is a number or a pointer, and so is read as one.

@@ -53,6 +53,28 @@ ssize_t write_pieces(Files& files, int descriptor, const iovec* source, int coun
   return files.write_at(descriptor, {source, static_cast<size_t>(count)}, offset);
 }
 
+/// preadv2(): an offset of -1 is the position.
+ssize_t read_anywhere(Files& files, int descriptor, const iovec* target, int count, off64_t offset,
+                      int flags) {
+  if ((flags & ~RWF_HIPRI) != 0) return -EOPNOTSUPP;
+  if (offset != -1) return read_pieces(files, descriptor, target, count, offset);
+  if (!is_valid_count(count)) return -EINVAL;
+  return serving->read(descriptor, {target, static_cast<size_t>(count)});
+}
+
+/// pwritev2(), with a sync behind it if the flags ask for one.
+ssize_t write_anywhere(Files& files, int descriptor, const iovec* source, int count, off64_t offset,
+                       int flags) {
+  if ((flags & ~(RWF_HIPRI | RWF_DSYNC | RWF_SYNC)) != 0) return -EOPNOTSUPP;
+  if (!is_valid_count(count)) return -EINVAL;
+  const ssize_t written = offset != -1
+                              ? write_pieces(files, descriptor, source, count, offset)
+                              : serving->write(descriptor, {source, static_cast<size_t>(count)});
+  if (written < 0 || (flags & (RWF_DSYNC | RWF_SYNC)) == 0) return written;
+  const int synced = files.sync(descriptor, Sync::File);
+  return synced < 0 ? synced : written;
+}
+
 /// Functions of POSIX that return an error instead of setting errno.
 int error_of(int result) noexcept { return result < 0 ? -result : 0; }
 
@@ -208,6 +230,23 @@ FERMATA_FILE(ssize_t, pwritev, (int descriptor, const iovec* source, int count, 
 FERMATA_FILE(ssize_t, pwritev64, (int descriptor, const iovec* source, int count, off64_t offset),
              (descriptor, source, count, offset), ,
              write_pieces(*files, descriptor, source, count, offset))
+
+FERMATA_FILE(ssize_t, preadv2,
+             (int descriptor, const iovec* target, int count, off_t offset, int flags),
+             (descriptor, target, count, offset, flags), ,
+             read_anywhere(*files, descriptor, target, count, offset, flags))
+FERMATA_FILE(ssize_t, preadv64v2,
+             (int descriptor, const iovec* target, int count, off64_t offset, int flags),
+             (descriptor, target, count, offset, flags), ,
+             read_anywhere(*files, descriptor, target, count, offset, flags))
+FERMATA_FILE(ssize_t, pwritev2,
+             (int descriptor, const iovec* source, int count, off_t offset, int flags),
+             (descriptor, source, count, offset, flags), ,
+             write_anywhere(*files, descriptor, source, count, offset, flags))
+FERMATA_FILE(ssize_t, pwritev64v2,
+             (int descriptor, const iovec* source, int count, off64_t offset, int flags),
+             (descriptor, source, count, offset, flags), ,
+             write_anywhere(*files, descriptor, source, count, offset, flags))
 
 FERMATA_FILE(off_t, lseek, (int descriptor, off_t offset, int whence), (descriptor, offset, whence),
              noexcept, files->seek(descriptor, offset, whence))

@@ -7,18 +7,25 @@
 
 // clang-format off
 #define FERMATA_FUNCTIONS(ROW) \
+  ROW(fdio, __dprintf_chk) \
   ROW(fdio, __read_chk) \
+  ROW(fdio, __vdprintf_chk) \
   ROW(fdio, close) \
+  ROW(fdio, close_range) \
+  ROW(fdio, closefrom) \
+  ROW(fdio, dprintf) \
   ROW(fdio, dup) \
   ROW(fdio, dup2) \
   ROW(fdio, dup3) \
   ROW(fdio, fcntl) \
   ROW(fdio, fcntl64) \
   ROW(fdio, ioctl) \
+  ROW(fdio, isatty) \
   ROW(fdio, pipe) \
   ROW(fdio, pipe2) \
   ROW(fdio, read) \
   ROW(fdio, readv) \
+  ROW(fdio, vdprintf) \
   ROW(fdio, write) \
   ROW(fdio, writev) \
   ROW(file, __fxstat) \
@@ -61,7 +68,11 @@
   ROW(file, fchownat) \
   ROW(file, fdatasync) \
   ROW(file, fdopendir) \
+  ROW(file, fgetxattr) \
+  ROW(file, flistxattr) \
   ROW(file, flock) \
+  ROW(file, fremovexattr) \
+  ROW(file, fsetxattr) \
   ROW(file, fstat) \
   ROW(file, fstat64) \
   ROW(file, fstatat) \
@@ -81,13 +92,19 @@
   ROW(file, geteuid) \
   ROW(file, getgid) \
   ROW(file, getuid) \
+  ROW(file, getxattr) \
   ROW(file, lchown) \
+  ROW(file, lgetxattr) \
   ROW(file, link) \
   ROW(file, linkat) \
+  ROW(file, listxattr) \
+  ROW(file, llistxattr) \
   ROW(file, lockf) \
   ROW(file, lockf64) \
+  ROW(file, lremovexattr) \
   ROW(file, lseek) \
   ROW(file, lseek64) \
+  ROW(file, lsetxattr) \
   ROW(file, lstat) \
   ROW(file, lstat64) \
   ROW(file, lutimes) \
@@ -110,11 +127,15 @@
   ROW(file, pread) \
   ROW(file, pread64) \
   ROW(file, preadv) \
+  ROW(file, preadv2) \
   ROW(file, preadv64) \
+  ROW(file, preadv64v2) \
   ROW(file, pwrite) \
   ROW(file, pwrite64) \
   ROW(file, pwritev) \
+  ROW(file, pwritev2) \
   ROW(file, pwritev64) \
+  ROW(file, pwritev64v2) \
   ROW(file, readahead) \
   ROW(file, readdir) \
   ROW(file, readdir64) \
@@ -122,6 +143,7 @@
   ROW(file, readlinkat) \
   ROW(file, realpath) \
   ROW(file, remove) \
+  ROW(file, removexattr) \
   ROW(file, rename) \
   ROW(file, renameat) \
   ROW(file, renameat2) \
@@ -132,6 +154,7 @@
   ROW(file, seekdir) \
   ROW(file, sendfile) \
   ROW(file, sendfile64) \
+  ROW(file, setxattr) \
   ROW(file, stat) \
   ROW(file, stat64) \
   ROW(file, statfs) \
@@ -333,6 +356,14 @@
 // and that nothing serves yet. When a foreign library calls one in simulated code, the run fails.
 
 #define FERMATA_UNSERVED_FUNCTIONS(ROW) \
+  ROW(file, ftw) \
+  ROW(file, ftw64) \
+  ROW(file, glob) \
+  ROW(file, glob64) \
+  ROW(file, mkfifo) \
+  ROW(file, mknod) \
+  ROW(file, nftw) \
+  ROW(file, nftw64) \
   ROW(poll, inotify_init) \
   ROW(poll, inotify_init1) \
   ROW(poll, signalfd) \

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What nothing serves yet: processes. Simulated code that calls one of these would read and change
-// the real world; so the run fails, and the call fails with ENOSYS.
+// What nothing serves yet: processes, and what the C library does with files by itself. Simulated
+// code that calls one of these would read and change the real world; so the run fails, and the call
+// fails with ENOSYS.
 
+#include <ftw.h>
+#include <glob.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +53,22 @@ struct Failed {
 
 extern "C" {
 
+FERMATA_UNSERVED(int, ftw, (const char* path, __ftw_func_t visit, int most), (path, visit, most), )
+FERMATA_UNSERVED(int, ftw64, (const char* path, __ftw64_func_t visit, int most),
+                 (path, visit, most), )
+FERMATA_UNSERVED(int, nftw, (const char* path, __nftw_func_t visit, int most, int flags),
+                 (path, visit, most, flags), )
+FERMATA_UNSERVED(int, nftw64, (const char* path, __nftw64_func_t visit, int most, int flags),
+                 (path, visit, most, flags), )
+FERMATA_UNSERVED(int, glob,
+                 (const char* pattern, int flags, int (*failed)(const char*, int), glob_t* found),
+                 (pattern, flags, failed, found), noexcept)
+FERMATA_UNSERVED(int, glob64,
+                 (const char* pattern, int flags, int (*failed)(const char*, int), glob64_t* found),
+                 (pattern, flags, failed, found), noexcept)
+FERMATA_UNSERVED(int, mkfifo, (const char* path, mode_t mode), (path, mode), noexcept)
+FERMATA_UNSERVED(int, mknod, (const char* path, mode_t mode, dev_t device), (path, mode, device),
+                 noexcept)
 FERMATA_UNSERVED(int, inotify_init, (), (), noexcept)
 FERMATA_UNSERVED(int, inotify_init1, (int flags), (flags), noexcept)
 FERMATA_UNSERVED(int, signalfd, (int descriptor, const sigset_t* mask, int flags),
