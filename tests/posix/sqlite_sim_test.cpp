@@ -163,6 +163,20 @@ SIM_TEST(Sqlite, LosesNothingOfItsLog) {
   nothing_is_lost(world, {.journal = "WAL", .synchronous = "FULL"});
 }
 
+// The coroutine is cancelled, or its call is out of time, at each call of the library that waits.
+SIM_TEST(Sqlite, EndsWhereverItIsInterrupted) {
+  world.node("desk", [&world] {
+    const auto program = [] {
+      const Database database = open_database();
+      if (database == nullptr || !prepare(database, {"WAL", "FULL"})) return;
+      static_cast<void>(write_row(database, 1));
+    };
+    const fermata::sim::SweepCounts counts = world.sweep_cancellation(program);
+    FERMATA_SOMETIMES_GE(counts.cancellations, 20u, "each of the calls is interrupted");
+  });
+  world.run();
+}
+
 // Finds: a row that was committed is there
 SIM_TEST(Sqlite, DISABLED_LosesTheEndOfItsLog) {
   nothing_is_lost(world, {.journal = "WAL", .synchronous = "NORMAL"});

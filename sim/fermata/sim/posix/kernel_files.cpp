@@ -238,11 +238,13 @@ int SimKernelFiles::sync(int descriptor, posix::Sync what) {
 }
 
 int SimKernelFiles::sync_file(const DiskCall& work, Disk::Inode inode, posix::Sync what) {
-  const DiskFaults::SyncFailure failure = faults_.sync_failure(work);
-  const bool is_directory = disk_.attributes(inode).type == FileType::Directory;
-  const bool gives_up = failure == DiskFaults::SyncFailure::GivesUp;
-  if (gives_up && !is_directory) disk_.give_up_changes(inode);
-  if (failure != DiskFaults::SyncFailure::None) return -EIO;
+  if (disk_.attributes(inode).type == FileType::Directory) {
+    if (faults_.has_error(work)) return -EIO;
+  } else {
+    const DiskFaults::SyncFailure failure = faults_.sync_failure(work);
+    if (failure == DiskFaults::SyncFailure::GivesUp) disk_.give_up_changes(inode);
+    if (failure != DiskFaults::SyncFailure::None) return -EIO;
+  }
   if (what == posix::Sync::FileSystem) {
     disk_.sync_all();
   } else {
