@@ -39,11 +39,11 @@ struct Row {
   const void* interceptor;
 };
 
-constexpr std::array kRows = {
+constexpr std::array<Row, static_cast<std::size_t>(Function::kCount)> kRows = {{
 #define FERMATA_ROW(kind, name) Row{#name, &fermata_own_##name, &fermata_interceptor_##name},
     FERMATA_FUNCTIONS(FERMATA_ROW) FERMATA_UNSERVED_FUNCTIONS(FERMATA_ROW)
 #undef FERMATA_ROW
-};
+}};
 
 [[noreturn]] void give_up(const char* text, const char* name) noexcept {
   std::fprintf(stderr, "fermata: %s: %s\n", name, text);
