@@ -113,6 +113,8 @@ class SimKernelFiles final : public posix::Files {
   static constexpr Deed kReadLink{"read link", "the read of link", "reads link"};
   static constexpr Deed kChange{"change", "the change of", "changes the attributes of"};
 
+  static constexpr mode_t kPermissions = 07777;
+
   /// A path of a call, looked up from where it begins.
   struct Place {
     Disk::Inode from = 0;

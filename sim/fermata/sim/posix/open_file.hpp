@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +12,11 @@
 #include "fermata/sim/posix/file_locks.hpp"
 
 namespace fermata::sim::detail {
+
+/// A type as stat() gives it.
+[[nodiscard]] inline mode_t type_bits(FileType type) noexcept {
+  return type == FileType::Directory ? S_IFDIR : type == FileType::SymbolicLink ? S_IFLNK : S_IFREG;
+}
 
 /// An open file or directory of the machine's disk. It does not read and write by itself: that
 /// takes time.
