@@ -13,6 +13,8 @@
 #include <mutex>
 #include <vector>
 
+#include "fermata/system/mutex.hpp"
+
 namespace fermata::posix {
 
 class Maps {
@@ -51,7 +53,7 @@ class Maps {
   std::vector<File> take(std::uintptr_t begin, std::uintptr_t end);
   void count() noexcept { count_.store(maps_.size(), std::memory_order_relaxed); }
 
-  std::mutex mutex_;
+  os::Mutex mutex_;
   std::map<std::uintptr_t, Map> maps_;  // By beginning.
   std::atomic<std::size_t> count_ = 0;
 };

@@ -16,6 +16,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/posix/files.hpp"
 #include "fermata/posix/kernel.hpp"
+#include "fermata/system/mutex.hpp"
 
 namespace fermata::posix {
 
@@ -34,8 +35,8 @@ struct Stream {
 };
 
 // Never destroyed: streams may be used until the end of the program.
-std::mutex& list_mutex() noexcept {
-  static auto* const mutex = new std::mutex;
+os::Mutex& list_mutex() noexcept {
+  static auto* const mutex = new os::Mutex;
   return *mutex;
 }
 std::vector<Stream*>& list() noexcept {

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/served/process_memory.hpp"
 #include "fermata/posix/served/served_file.hpp"
 
@@ -52,6 +53,7 @@ Directory* ours(DIR* stream) noexcept {
 }
 
 DIR* open_stream(int descriptor) {
+  FERMATA_ASSERT(descriptor >= 0);
   void* const memory = allocate_for_process(sizeof(Directory));
   if (memory == nullptr) return nullptr;
   auto* const opened = new (memory) Directory;
@@ -73,6 +75,7 @@ dirent64* next_entry(Directory& stream) {
     errno = EBADF;
     return nullptr;
   }
+  FERMATA_ASSERT(stream.next <= stream.read);
   if (stream.next == stream.read) {
     const ssize_t read = serving->files()->read_directory(stream.descriptor, stream.entries);
     if (read < 0 && read != -ENOENT) errno = static_cast<int>(-read);
@@ -81,12 +84,14 @@ dirent64* next_entry(Directory& stream) {
     stream.next = 0;
   }
   auto* const entry = reinterpret_cast<dirent64*>(stream.entries.data() + stream.next);
+  FERMATA_ASSERT(entry->d_reclen > 0);
   stream.next += entry->d_reclen;
   stream.position = entry->d_off;
   return entry;
 }
 
 void seek(Directory& stream, long position) {
+  FERMATA_ASSERT(stream.mark == kMark);
   stream.next = stream.read = 0;
   stream.position = position;
   if (serving == nullptr || serving->files() == nullptr) return;

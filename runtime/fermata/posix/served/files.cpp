@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/served/served_file.hpp"
 
 using fermata::posix::answer;
@@ -32,11 +33,13 @@ using fermata::posix::Where;
 namespace {
 
 ssize_t read_at(Files& files, int descriptor, void* buffer, size_t size, off64_t offset) {
+  FERMATA_ASSERT(serving != nullptr);
   const iovec target = {buffer, size};
   return files.read_at(descriptor, {&target, 1}, offset);
 }
 
 ssize_t write_at(Files& files, int descriptor, const void* data, size_t size, off64_t offset) {
+  FERMATA_ASSERT(serving != nullptr);
   const iovec source = {const_cast<void*>(data), size};
   return files.write_at(descriptor, {&source, 1}, offset);
 }

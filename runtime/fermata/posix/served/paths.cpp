@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/served/served_file.hpp"
 
 using fermata::posix::answer;
@@ -72,6 +73,7 @@ statx_timestamp statx_time(const timespec& time) noexcept {
 }
 
 int extended_status(Files& files, const Where& where, struct statx* status) {
+  FERMATA_ASSERT(serving != nullptr);
   struct stat known = {};
   if (const int code = status_of(files, where, &known)) return code;
   if (status == nullptr) return -EFAULT;

@@ -14,6 +14,7 @@
 #include <span>
 #include <string_view>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/served/served_file.hpp"
 
 using fermata::posix::at;
@@ -31,6 +32,7 @@ int make_unique(char* name, const Make& make) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   constexpr int kMostTries = 238'328;
+  FERMATA_ASSERT(serving != nullptr);
   const std::size_t size = std::strlen(name);
   if (size < kMark.size()) return -EINVAL;
   const std::span<char> mark(name + size - kMark.size(), kMark.size());

@@ -38,6 +38,7 @@ class HeldLocks::Watch final : public LockWatch {
   }
 
   void locked(const pthread_mutex_t& mutex) noexcept override {
+    FERMATA_ASSERT(current == nullptr || !current->holder_.empty());
     if (current != nullptr) current->held_.push_back({&mutex, mutex.__data.__owner});
   }
 

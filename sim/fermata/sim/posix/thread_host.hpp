@@ -30,8 +30,8 @@ class ThreadHost {
   virtual void leave_if_endless() = 0;
   /// Leaves foreign code whose run is over, by an exception.
   [[noreturn]] virtual void leave() = 0;
-  /// Ends the current coroutine where it is: nothing on its stack is unwound. REQUIRES: it could
-  /// suspend here.
+  /// Ends the current coroutine, which could suspend here, where it is: nothing on its stack is
+  /// unwound.
   [[noreturn]] virtual void drop_coroutine() = 0;
 
  protected:
