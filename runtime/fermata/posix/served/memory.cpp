@@ -5,16 +5,7 @@
 // the C library's. Absent under sanitizers, which have an allocator of their own; there what a
 // library leaves behind at a crash is a leak.
 
-#include "fermata/base/sanitizer.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define FERMATA_OWN_ALLOCATOR
-#endif
-#endif
-#if defined(FERMATA_ASAN) || defined(__SANITIZE_THREAD__)
-#define FERMATA_OWN_ALLOCATOR
-#endif
+#include "fermata/posix/served/own_allocator.hpp"
 
 #ifndef FERMATA_OWN_ALLOCATOR
 

@@ -6,15 +6,20 @@
 #include <cstdlib>
 
 #include "fermata/posix/heap.hpp"
+#include "fermata/posix/served/own_allocator.hpp"
 
 namespace fermata::posix {
 
 /// Memory that a function of the C library gives to its caller, who frees it: from the heap of the
 /// process that is served, so that nothing leaks when that ends. Null, with errno, without any.
 [[nodiscard]] inline void* allocate_for_process(std::size_t size) noexcept {
-  void* const memory = foreign_heap != nullptr
-                           ? foreign_heap->allocate(size, alignof(std::max_align_t))
-                           : std::malloc(size);
+#ifdef FERMATA_OWN_ALLOCATOR
+  Heap* const heap = nullptr;  // Its free() knows nothing of heaps.
+#else
+  Heap* const heap = foreign_heap;
+#endif
+  void* const memory =
+      heap != nullptr ? heap->allocate(size, alignof(std::max_align_t)) : std::malloc(size);
   if (memory == nullptr) errno = ENOMEM;
   return memory;
 }
