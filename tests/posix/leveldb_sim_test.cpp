@@ -27,7 +27,7 @@ struct Ledger {
 using Database = std::unique_ptr<leveldb::DB>;
 
 /// What a test watches: each bug hides the other one.
-enum class Watch { kOpening, kContents };
+enum class Watch { kNothing, kOpening, kContents };
 
 /// Null when it does not open.
 Database open_database(Watch watch) {
@@ -80,7 +80,7 @@ void work(Watch watch, Ledger& ledger) {
       const int key = ledger.next;
       if (!is_done && write(*database, key)) ledger.confirmed.insert(key);
       ledger.next += is_done ? 0 : 1;
-    } while (!is_done && watch == Watch::kContents);
+    } while (!is_done && watch != Watch::kOpening);
   }
 }
 
@@ -90,6 +90,8 @@ void nothing_is_lost(fermata::sim::World& world, Watch watch) {
   world.run();
   FERMATA_SOMETIMES_GE(static_cast<unsigned>(ledger->opened), 2u, "it is opened again");
 }
+
+SIM_TEST(LevelDb, RunsOnADiskThatCrashes) { nothing_is_lost(world, Watch::kNothing); }
 
 // google/leveldb #195: CURRENT is renamed, its directory is not synced, and the file that CURRENT
 // named before is removed.

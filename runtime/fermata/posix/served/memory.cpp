@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <new>
 
 #include "fermata/posix/foreign_code.hpp"
 #include "fermata/posix/heap.hpp"
@@ -54,6 +55,29 @@ void* allocate_aligned(const void* caller, size_t alignment, size_t size) noexce
   Heap* const heap = heap_of(caller);
   return heap == nullptr ? __libc_memalign(alignment, size)
                          : checked(heap->allocate(size, std::bit_ceil(alignment)));
+}
+
+/// What `new` gives to `caller`, as the C++ library does it.
+void* allocate_object(const void* caller, size_t size, size_t alignment) {
+  constexpr size_t kLeast = 1;
+  for (;;) {
+    Heap* const heap = heap_of(caller);
+    void* const memory = heap != nullptr      ? heap->allocate(std::max(size, kLeast), alignment)
+                         : alignment > kUsual ? __libc_memalign(alignment, size)
+                                              : __libc_malloc(std::max(size, kLeast));
+    if (memory != nullptr) return memory;
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  }
+}
+
+void* allocate_object_if_possible(const void* caller, size_t size, size_t alignment) noexcept {
+  try {
+    return allocate_object(caller, size, alignment);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 size_t page_size() noexcept { return static_cast<size_t>(::sysconf(_SC_PAGESIZE)); }
@@ -136,5 +160,39 @@ size_t malloc_usable_size(void* memory) noexcept {
 }
 
 }  // extern "C"
+
+// Where a program defines its own, that wins.
+
+[[gnu::weak]] void* operator new(size_t size) {
+  return allocate_object(__builtin_return_address(0), size, kUsual);
+}
+[[gnu::weak]] void* operator new[](size_t size) {
+  return allocate_object(__builtin_return_address(0), size, kUsual);
+}
+[[gnu::weak]] void* operator new(size_t size, const std::nothrow_t&) noexcept {
+  return allocate_object_if_possible(__builtin_return_address(0), size, kUsual);
+}
+[[gnu::weak]] void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+  return allocate_object_if_possible(__builtin_return_address(0), size, kUsual);
+}
+[[gnu::weak]] void* operator new(size_t size, std::align_val_t alignment) {
+  return allocate_object(__builtin_return_address(0), size, static_cast<size_t>(alignment));
+}
+[[gnu::weak]] void* operator new[](size_t size, std::align_val_t alignment) {
+  return allocate_object(__builtin_return_address(0), size, static_cast<size_t>(alignment));
+}
+
+[[gnu::weak]] void operator delete(void* memory) noexcept { free(memory); }
+[[gnu::weak]] void operator delete[](void* memory) noexcept { free(memory); }
+[[gnu::weak]] void operator delete(void* memory, size_t) noexcept { free(memory); }
+[[gnu::weak]] void operator delete[](void* memory, size_t) noexcept { free(memory); }
+[[gnu::weak]] void operator delete(void* memory, std::align_val_t) noexcept { free(memory); }
+[[gnu::weak]] void operator delete[](void* memory, std::align_val_t) noexcept { free(memory); }
+[[gnu::weak]] void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  free(memory);
+}
+[[gnu::weak]] void operator delete[](void* memory, size_t, std::align_val_t) noexcept {
+  free(memory);
+}
 
 #endif
