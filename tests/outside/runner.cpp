@@ -10,6 +10,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cstdint>
@@ -54,7 +55,10 @@ void run_in_world(Main* main, char* library, std::uint64_t seed, std::string_vie
   decisions.begin(seed);
   fermata::sim::World world(decisions, {});
   int result = 0;
-  world.node("main", [&] { result = call(main, library); });
+  world.node("main", [&] {
+    ::mkdir("/tmp", 01777);  // As on Linux; the disk of a machine is empty.
+    result = call(main, library);
+  });
   world.run();
   const std::string failure = world.failure() ? world.failure()->message : std::string();
   if (const std::optional<int> code = exit_code_of(failure)) result = *code;
