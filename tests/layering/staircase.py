@@ -49,6 +49,8 @@ MAY_INCLUDE = {
     "sim/base": runtime("base system"),
     "sim/tape": runtime("base core") | sim("base"),
     "sim/guard": runtime("base posix") | sim("base"),
+    # What foreign files import, and whether that is served.
+    "sim/inspect": runtime("base posix posix/served"),
     "sim/strategy": runtime("base") | sim("base tape"),
     "sim/record": runtime("base core reactor") | sim("base tape"),
     "sim/waits": runtime("base core") | sim("record"),
@@ -70,7 +72,7 @@ MAY_INCLUDE = {
     "sim/property": runtime("base") | sim("base run"),
     "sim/db": runtime("base core sync reactor io db"),
     "sim/main": runtime("base") | sim("run fuzz"),
-    "sim/cli": runtime("base") | sim("base tape record report run/process run"),
+    "sim/cli": runtime("base") | sim("base inspect tape record report run/process run"),
     "sim": runtime("core sync") | sim("waits guard world history run property"),
     "models": runtime("base"),
 }

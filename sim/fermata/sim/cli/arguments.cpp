@@ -166,6 +166,12 @@ const std::vector<Verb>& verbs() {
            .many = false,
            .help = "list the simulated tests of a program",
            .variables = {"FERMATA_FILTER", "FERMATA_DISABLED"}},
+      Verb{.name = "inspect",
+           .operand = "FILE",
+           .many = true,
+           .help = "tell which functions of the C library a shared library or program imports, and "
+                   "which of them are served in the simulated world",
+           .variables = {"FERMATA_VERBOSE", "FERMATA_JSON"}},
       Verb{.name = "merge",
            .operand = "DIR",
            .many = true,

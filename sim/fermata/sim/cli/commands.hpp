@@ -14,6 +14,7 @@ int shrink_command(const Arguments& arguments);
 int explain_command(const Arguments& arguments);
 int report_command(const Arguments& arguments);
 int debug_command(const Arguments& arguments);
+int inspect_command(const Arguments& arguments);
 int list_command(const Arguments& arguments);
 int merge_command(const Arguments& arguments);
 int env_command(const Arguments& arguments);

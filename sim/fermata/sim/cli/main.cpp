@@ -16,10 +16,9 @@ namespace fermata::sim::cli {
 namespace {
 
 constexpr std::pair<std::string_view, int (*)(const Arguments&)> kCommands[] = {
-    {"run", run_command},         {"replay", replay_command},
-    {"list", list_command},       {"shrink", shrink_command},
-    {"explain", explain_command}, {"report", report_command},
-    {"debug", debug_command},     {"merge", merge_command},
+    {"run", run_command},         {"replay", replay_command},        {"list", list_command},
+    {"inspect", inspect_command}, {"shrink", shrink_command},        {"explain", explain_command},
+    {"report", report_command},   {"debug", debug_command},          {"merge", merge_command},
     {"env", env_command},         {"completion", completion_command}};
 
 int run_tool(int argc, const char* const* argv) {

@@ -396,7 +396,8 @@ constexpr std::array kVariables = {
     Variable{.name = "FERMATA_VERBOSE",
              .default_text = "off",
              .meaning = "`on`: also print the program, faults and limits first, and for each test "
-                        "the faults of its first run.",
+                        "the faults of its first run; `fermata inspect`: also name the functions "
+                        "that are served or pass.",
              .read = nullptr,
              .reader = Reader::Tool},
     Variable{
