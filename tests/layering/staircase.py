@@ -67,7 +67,7 @@ MAY_INCLUDE = {
     "sim/report": runtime("base reactor") | sim("base tape record"),
     "sim/run/process": runtime("base system") | sim("record tape guard"),
     "sim/run": runtime("base system")
-    | sim("base tape strategy record audit machine guard world report run/process"),
+    | sim("base tape strategy record audit machine posix guard inspect world report run/process"),
     "sim/fuzz": runtime("base") | sim("base tape strategy record run"),
     "sim/property": runtime("base") | sim("base run"),
     "sim/db": runtime("base core sync reactor io db"),

@@ -73,6 +73,14 @@ TEST(FunctionClass, OfANameInNeitherListIsUnknown) {
   EXPECT_EQ(facts_of("getenv").function_class, FunctionClass::Unknown);
 }
 
+TEST(UnservedFunctions, AreReadFromAList) {
+  EXPECT_EQ(parse_unserved("popen,execv"), (std::vector<std::string>{"popen", "execv"}));
+  EXPECT_TRUE(parse_unserved("").empty());
+  for (const char* other : {"strlen", "read", "nothing", "popen,,execv", "fork"}) {
+    EXPECT_THROW(static_cast<void>(parse_unserved(other)), UsageError) << other;
+  }
+}
+
 TEST(Inspect, TellsTheFourClassesByKind) {
   const Inspection found = inspect(FERMATA_TEST_IMPORTER);
   EXPECT_TRUE(holds(found, FunctionClass::Served, "fdio", "read"));

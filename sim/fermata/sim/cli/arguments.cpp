@@ -18,9 +18,9 @@
 namespace fermata::sim::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> kSwitches = {"FERMATA_DISABLED",   "FERMATA_DISK",
-                                                       "FERMATA_KEEP_GOING", "FERMATA_NETWORK",
-                                                       "FERMATA_RESUME",     "FERMATA_VERBOSE"};
+constexpr std::array<std::string_view, 7> kSwitches = {
+    "FERMATA_DISABLED", "FERMATA_DISK",         "FERMATA_KEEP_GOING", "FERMATA_NETWORK",
+    "FERMATA_RESUME",   "FERMATA_STRICT_POSIX", "FERMATA_VERBOSE"};
 
 /// What a flag without its value stands for; empty: it needs one.
 std::string_view implied(std::string_view variable) {

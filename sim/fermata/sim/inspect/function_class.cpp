@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/inspect/function_class.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/error.hpp"
 #include "fermata/posix/served/functions.hpp"
 #include "fermata/sim/inspect/passed_functions.hpp"
 
@@ -65,6 +68,12 @@ Facts all_facts() {
   return facts;
 }
 
+constexpr std::array kUnserved = {
+#define FERMATA_ROW(kind, name) std::string_view(#name),
+    FERMATA_UNSERVED_FUNCTIONS(FERMATA_ROW)
+#undef FERMATA_ROW
+};
+
 /// Until this version an object was as large as a pointer.
 constexpr std::string_view kOldCondition = "GLIBC_2.2.5";
 
@@ -79,6 +88,22 @@ FunctionFacts facts_of(std::string_view function) {
   static const Facts facts = all_facts();
   const auto found = facts.find(function);
   return found == facts.end() ? FunctionFacts{} : found->second;
+}
+
+std::vector<std::string> parse_unserved(std::string_view text) {
+  std::vector<std::string> functions;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view name = text.substr(0, comma);
+    if (std::find(kUnserved.begin(), kUnserved.end(), name) == kUnserved.end()) {
+      throw UsageError(fmt::format("'{}' is {}; expected one that is not served: {}", name,
+                                   name_of(facts_of(name).function_class),
+                                   fmt::join(kUnserved, ", ")));
+    }
+    functions.emplace_back(name);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return functions;
 }
 
 bool has_old_layout(std::string_view function, std::string_view version) noexcept {

@@ -6,7 +6,9 @@
 // nothing of the world; a name in neither is unknown.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace fermata::sim::detail {
 
@@ -27,6 +29,10 @@ struct FunctionFacts {
 };
 
 [[nodiscard]] FunctionFacts facts_of(std::string_view function);
+
+/// Reads a list of functions that are defined anew and that nobody serves: "execv,popen". Throws
+/// UsageError, which names what is expected, for another one.
+[[nodiscard]] std::vector<std::string> parse_unserved(std::string_view text);
 
 /// Whether this version of the function works on objects of another layout than the one that is
 /// served: what is served would read them wrongly.

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kDecisionLines = 6;
 constexpr std::size_t kMostLines = 80;
 constexpr std::size_t kLeastLines = 10;    // A section has room for so many in a long report, too.
-constexpr std::size_t kArtifactLines = 6;  // What follows the last section.
+constexpr std::size_t kArtifactLines = 7;  // What follows the last section.
 constexpr std::size_t kLinesInHead = 6;    // An explanation that is longer has its own section.
 
 std::string indented(std::string_view text) {
@@ -96,6 +96,7 @@ std::string artifacts(const FoundFailure& found, const ReportContext& context) {
   add("trace", context.trace_path);
   add("histories", context.histories_path);
   add("report", context.report_path);
+  if (!context.foreign.empty()) text += context.foreign + '\n';
   return text;
 }
 
@@ -135,6 +136,7 @@ std::string crash_report(const FoundFailure& found, const ReportContext& context
   text += decisions_text(shown.tape);
   if (!shown.arguments.empty()) text += "arguments:\n" + shown.arguments;
   if (!shown.output.empty()) text += "output of the run until then:\n" + shown.output;
+  if (!context.foreign.empty()) text += context.foreign + '\n';
   return text;
 }
 

@@ -24,6 +24,7 @@ struct ReportContext {
   std::string trace_path;      // Empty when the steps were not written.
   std::string histories_path;  // Empty when nothing was recorded.
   std::string report_path;     // Empty when there is no other report than this.
+  std::string foreign;         // What foreign libraries import and nobody serves; empty for none.
   std::optional<Shrunk> shrunk;
   std::string not_shrunk;  // Why a crash was not made small; empty when it was.
   std::string shrunk_tape_path;

@@ -13,6 +13,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/inspect/function_class.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 
 namespace fermata::sim {
@@ -99,6 +100,15 @@ TraceMode parse_trace(std::string_view text) {
 }
 
 constexpr std::array kVariables = {
+    Variable{.name = "FERMATA_ALLOW_POSIX",
+             .default_text = "",
+             .meaning = "A comma-separated list of functions that fermata::posix does not serve, "
+                        "such as `popen,waitpid`: a call fails with `ENOSYS` instead of failing "
+                        "the run, and the run's output tells.",
+             .read =
+                 [](Options& options, std::string_view text) {
+                   options.imports.allowed = detail::parse_unserved(text);
+                 }},
     Variable{
         .name = "FERMATA_AT",
         .default_text = "",
@@ -362,6 +372,12 @@ constexpr std::array kVariables = {
             "(nothing varies), `bytes:HEX` (an input that a fuzzer found).",
         .read = [](Options& options,
                    std::string_view text) { options.strategy = make_strategy(text)->name(); }},
+    Variable{.name = "FERMATA_STRICT_POSIX",
+             .default_text = "off",
+             .meaning = "`on`: refuse a program whose foreign libraries import functions of the C "
+                        "library that are not served, or unknown; `fermata inspect` lists them.",
+             .read = [](Options& options,
+                        std::string_view text) { options.imports.strict = parse_switch(text); }},
     Variable{.name = "FERMATA_TIME",
              .default_text = "",
              .meaning = "How long to explore, in real time; reaching the end is a pass.",

@@ -13,6 +13,7 @@
 #include "fermata/base/time.hpp"
 #include "fermata/sim/base/run_limits.hpp"
 #include "fermata/sim/guard/guard.hpp"
+#include "fermata/sim/inspect/loaded_libraries.hpp"
 #include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/report/moment.hpp"
 #include "fermata/sim/report/report_format.hpp"
@@ -64,6 +65,8 @@ struct Options {
   std::uint64_t break_at = 0;
   Obligations obligations = Obligations::Program;
   GuardOptions guard;
+  /// What foreign libraries may import.
+  detail::ImportRules imports;
   /// The folder for tapes and traces.
   std::string out = "fermata-out";
   TraceMode trace = TraceMode::Off;

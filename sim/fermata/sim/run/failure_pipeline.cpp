@@ -11,6 +11,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/program_path.hpp"
+#include "fermata/sim/inspect/loaded_libraries.hpp"
 #include "fermata/sim/report/report_file.hpp"
 #include "fermata/sim/run/culprit_search.hpp"
 #include "fermata/sim/run/failure_artifacts.hpp"
@@ -200,7 +201,8 @@ void FailurePipeline::explain(const FoundFailure& found, ReportContext& context)
   context.all_lines = options_.trace == TraceMode::All;
 }
 
-void FailurePipeline::report(const FoundFailure& found, const ReportContext& context) const {
+void FailurePipeline::report(const FoundFailure& found, ReportContext context) const {
+  context.foreign = unserved_text();
   note_verdict(found.failure.verdict);
   std::string text = failure_report(found, context);
   events_.failure(found, context, text);

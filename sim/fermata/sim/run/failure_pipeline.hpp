@@ -52,7 +52,7 @@ class FailurePipeline {
   [[nodiscard]] ShrinkAttempt attempt_to_shrink(const FoundFailure& found,
                                                 const ForkedTrials::Keep& keep) const;
   void explain(const FoundFailure& found, ReportContext& context) const;
-  void report(const FoundFailure& found, const ReportContext& context) const;
+  void report(const FoundFailure& found, ReportContext context) const;
   /// Writes the report that a replay was asked for, if any.
   void show(const RunReport& report) const;
   [[nodiscard]] ReportFormat format_of_report() const;

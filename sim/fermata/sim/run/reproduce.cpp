@@ -37,6 +37,10 @@ Settings settings_of(const Reproduction& reproduction, const Options& options) {
     settings.emplace_back("FERMATA_GUARD_ALLOW",
                           fmt::format("{}", fmt::join(options.guard.allowed, ",")));
   }
+  if (!options.imports.allowed.empty()) {
+    settings.emplace_back("FERMATA_ALLOW_POSIX",
+                          fmt::format("{}", fmt::join(options.imports.allowed, ",")));
+  }
   if (options.full_audit) settings.emplace_back("FERMATA_AUDIT", "full");
   if (options.twin || options.check_determinism != usual.check_determinism) {
     settings.emplace_back(

@@ -8,6 +8,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/inspect/loaded_libraries.hpp"
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/obligations.hpp"
 #include "fermata/sim/run/test_list.hpp"
@@ -56,6 +57,7 @@ int sim_main(int argc, char** argv) {
   try {
     sim::detail::list_tests_if_asked();
     const sim::Options& options = sim::process_options();
+    sim::detail::check_loaded_libraries(options.imports);
     if (!options.replay.empty()) select_test_of_tape(options.replay);
   } catch (const Error& error) {
     return usage(argv[0], error.what());

@@ -13,6 +13,8 @@
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/inspect/loaded_libraries.hpp"
+#include "fermata/sim/posix/allowed_functions.hpp"
 #include "fermata/sim/report/disk_text.hpp"
 #include "fermata/sim/report/network_text.hpp"
 #include "fermata/sim/run/environment.hpp"
@@ -348,6 +350,8 @@ void run_sim_test(const Program& program) {
   FERMATA_REQUIRE(program.body != nullptr, "a simulated test needs a body");
   try {
     set_guard(process_options().guard);
+    check_loaded_libraries(process_options().imports);
+    allow_unserved(process_options().imports.allowed);
     SimTest(program, process_options()).run();
   } catch (const Error& error) {
     ADD_FAILURE() << error.what();
