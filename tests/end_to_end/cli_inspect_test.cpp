@@ -55,7 +55,7 @@ class Inspect : public Cli {
 TEST_F(Inspect, TellsTheClassesOfHiredis) { expect_classes("libhiredis.so.0.14", "connect"); }
 
 TEST_F(Inspect, TellsTheClassesOfKafkasClient) {
-  expect_classes("librdkafka.so.1", "pthread_mutex_lock");
+  expect_classes("librdkafka.so.1", "mtx_lock");
   std::string error;
   const std::string path = file_of("librdkafka.so.1", error);
   if (path.empty()) GTEST_SKIP() << error;

@@ -19,6 +19,7 @@
 #include <cstring>
 #include <new>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/foreign_code.hpp"
 #include "fermata/posix/heap.hpp"
 
@@ -60,6 +61,7 @@ void* allocate_aligned(const void* caller, size_t alignment, size_t size) noexce
 /// What `new` gives to `caller`, as the C++ library does it.
 void* allocate_object(const void* caller, size_t size, size_t alignment) {
   constexpr size_t kLeast = 1;
+  FERMATA_ASSERT(std::has_single_bit(alignment));
   for (;;) {
     Heap* const heap = heap_of(caller);
     void* const memory = heap != nullptr      ? heap->allocate(std::max(size, kLeast), alignment)

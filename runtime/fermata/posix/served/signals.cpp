@@ -41,6 +41,7 @@ unsigned seconds_of(const timeval& time) noexcept {
 
 /// What signal() gives.
 sighandler_t set_handler(Signals& signals, int signal, sighandler_t handler, int flags) noexcept {
+  FERMATA_ASSERT(serving != nullptr);
   struct sigaction action = {};
   struct sigaction before = {};
   action.sa_handler = handler;

@@ -91,6 +91,7 @@ int inspect_command(const Arguments& arguments) {
       code = kUsage;
     }
   }
+  if (!json.empty()) write_whole_file(json, lines);
   return code;
 }
 

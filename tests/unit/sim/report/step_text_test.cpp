@@ -116,12 +116,9 @@ TEST(StepText, SaysWhoHasWhichResourceOfAPool) {
   const Clauses clauses = deeds(*run.run_log, "main");
   const Clauses wanted = {"takes #1 of pool 'seats'",
                           "takes #2 of pool 'seats'",
-                          "yields",
                           "gives #2 back to pool 'seats'",
                           "takes #2 of pool 'seats'",
-                          "yields",
                           "discards #1 of pool 'seats'",
-                          "yields",
                           "gives #2 back to pool 'seats'",
                           "ends"};
   EXPECT_EQ(clauses, wanted);
