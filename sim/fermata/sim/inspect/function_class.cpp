@@ -39,14 +39,20 @@ struct Row {
   FunctionFacts facts;
 };
 
-constexpr std::array kTable = {
+constexpr std::size_t kRowCount = 0
+#define FERMATA_ROW(kind, name) +1
+    FERMATA_FUNCTIONS(FERMATA_ROW) FERMATA_UNSERVED_FUNCTIONS(FERMATA_ROW);
+#undef FERMATA_ROW
+
+// Its size is written, since clang deduces none of so many.
+constexpr std::array<Row, kRowCount> kTable = {{
 #define FERMATA_ROW(kind, name) Row{#name, {FunctionClass::Served, #kind}},
     FERMATA_FUNCTIONS(FERMATA_ROW)
 #undef FERMATA_ROW
 #define FERMATA_ROW(kind, name) Row{#name, {FunctionClass::Unserved, #kind}},
         FERMATA_UNSERVED_FUNCTIONS(FERMATA_ROW)
 #undef FERMATA_ROW
-};
+}};
 
 /// The first one who adds a name decides.
 void add(Facts& facts, FunctionClass function_class, const FunctionGroup& group) {
