@@ -159,6 +159,24 @@ TEST_F(Signals, AHandlerMayPostASemaphore) {
   });
 }
 
+TEST_F(Signals, ACancellationIsNoSignal) {
+  run_alone([] {
+    auto reader = spawn([] {
+      std::array<int, 2> ends{};
+      ASSERT_EQ(pipe(ends.data()), 0);
+      char byte = 0;
+      EXPECT_EQ(read(ends[0], &byte, 1), -1);
+      EXPECT_EQ(errno, EINTR);
+      EXPECT_TRUE(current_coroutine().is_cancellation_requested());
+      close(ends[0]);
+      close(ends[1]);
+    });
+    delay(1ms);
+    reader.cancel(std::make_exception_ptr(OperationCancelled()));
+    delay(1ms);
+  });
+}
+
 TEST_F(Signals, OneThatNobodyHandlesEndsTheRun) {
   world_->node("main", [] { raise(SIGTERM); });
   world_->run();

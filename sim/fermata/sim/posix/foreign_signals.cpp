@@ -182,12 +182,12 @@ void ForeignSignals::post(int signal, Thread* thread) {
   if (is_ignored(signal) && !is_awaited) return;
   (thread != nullptr ? thread->pending : pending_) |= bit(signal);
   if (thread != nullptr) {
-    if (takes(*thread)) thread->arrival->notify({});
+    if (takes(*thread)) thread->arrival->come();
     return;
   }
   const auto found = std::find_if(threads_.begin(), threads_.end(),
                                   [&](const auto& each) { return takes(each.second); });
-  if (found != threads_.end()) found->second.arrival->notify({});
+  if (found != threads_.end()) found->second.arrival->come();
 }
 
 // --- delivery ---

@@ -28,8 +28,17 @@ class SignalArrival final : public Event {
   ~SignalArrival() override { close(); }
   [[nodiscard]] std::string info() const override { return "the arrival of a signal"; }
 
+  void come() {
+    has_come_ = true;
+    notify({});
+  }
+  /// Whether it is why a wait has ended; else the coroutine has been cancelled.
+  [[nodiscard]] bool has_come() const noexcept { return has_come_; }
+
  private:
   void dispose() noexcept override {}
+
+  bool has_come_ = false;
 };
 
 /// What signals need of the kernel that serves them.

@@ -259,11 +259,12 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
       protect([&] { wait_for_it(token); });
     }
   } catch (const Timeout&) {
-  } catch (const OperationCancelled&) {
-    waiting.reset();
-    host_.foreign_signals().deliver();
-    return wait.is_woken() ? Ended::Woken : Ended::Interrupted;
   } catch (const Cancellation&) {
+    if (arrival && arrival->has_come()) {
+      waiting.reset();
+      host_.foreign_signals().deliver();
+      return wait.is_woken() ? Ended::Woken : Ended::Interrupted;
+    }
     is_cancelled = true;
     if (!is_thread) self.cancel(std::current_exception());
   } catch (const UsageError&) {  // On the stack of a coroutine that something else runs on.

@@ -38,11 +38,12 @@ int SimKernel::suspended_if_possible(const Wait& wait, bool lets_signals_in) {
     return 0;
   } catch (const Timeout&) {
     return -ETIMEDOUT;
-  } catch (const OperationCancelled&) {
-    waiting.reset();
-    signals_.deliver();
-    return -EINTR;
   } catch (const Cancellation&) {
+    if (arrival && arrival->has_come()) {
+      waiting.reset();
+      signals_.deliver();
+      return -EINTR;
+    }
     current->cancel(std::current_exception());
     return was_cancelled ? -ECANCELED : -EINTR;
   } catch (const UsageError&) {  // On the stack of a coroutine that something else runs on.
