@@ -47,7 +47,7 @@ struct Where {
 
 /// What a sync makes durable.
 enum class Sync : std::uint8_t {
-  Contents,   // And what is needed to read them again.
+  Contents,   // Also the size, which is needed to read them back.
   File,       // All of the file.
   FileSystem  // All files.
 };

@@ -42,7 +42,7 @@ struct Directory {
   int descriptor = -1;
   std::size_t next = 0;  // In what was read.
   std::size_t read = 0;
-  long position = 0;  // Of the entry that comes next.
+  long position = 0;  // Where the next entry stands.
   alignas(dirent64) std::array<std::byte, kRoom> entries{};
 };
 

@@ -107,7 +107,7 @@ extern "C" long syscall(long number, ...) noexcept {
   Arguments given;
   for (long& each : given) each = va_arg(list, long);
   va_end(list);
-  if (number == SYS_close) return ::close(static_cast<int>(given[0]));  // As libuv does.
+  if (number == SYS_close) return ::close(static_cast<int>(given[0]));  // libuv closes so.
   Kernel* const kernel = serving_machine();
   if (kernel == nullptr) {
     return FERMATA_REAL(syscall)(number, given[0], given[1], given[2], given[3], given[4],

@@ -63,7 +63,7 @@ class DisguiseTable final : public Disguises {
     std::atomic<bool> blocking = false;
     bool writes = false;    // The end of a pipe that writes has the same file as the other one.
     std::size_t users = 0;  // Under the lock; so are all that follow.
-    Look* next = nullptr;   // Of those that are free.
+    Look* next = nullptr;   // The next free one.
   };
   static constexpr std::size_t kPageSize = 1024;
   static constexpr std::size_t kPages = 1024;

@@ -36,7 +36,7 @@ class HeldLocks {
     int owner;
   };
   std::vector<Held> held_;
-  HeldLocks* next_;  // Of the thread's.
+  HeldLocks* next_;  // The next one of this thread.
 };
 
 }  // namespace fermata::posix
