@@ -99,9 +99,9 @@ class Scheduler {
   void offer(const SourcePlace& place);
   /// The current coroutine has had its ForcedUnwind where no exception may get out, and goes on.
   void keep_unwinding() noexcept { current_->set(CoroutineBase::kKeepsUnwind); }
-  /// Ends the current coroutine where it is, as if by force, and gives its stack back: what is on
-  /// it is not destroyed. REQUIRES: can_drop().
-  [[noreturn]] void drop_current();
+  /// Ends the current coroutine where it is, by `error` or, without one, as if it had returned. Its
+  /// stack is given back, and what is on it is not destroyed. REQUIRES: can_drop().
+  [[noreturn]] void drop_current(std::exception_ptr error);
   /// Whether a coroutine runs that could suspend here.
   [[nodiscard]] bool can_drop() const noexcept {
     return current_ != nullptr && !in_scheduler_context_ && kernel_.no_suspend == 0;

@@ -310,12 +310,12 @@ void Scheduler::coroutine_context(StackContext& self) noexcept {
 
 // Its frames stay as they are until somebody else has the stack; the main coroutine's is that of
 // whoever runs the runtime.
-void Scheduler::drop_current() {
+void Scheduler::drop_current(std::exception_ptr error) {
   FERMATA_ASSERT(can_drop());
   CoroutineBase& me = *current_;
   StackContext& self = *me.context_;
   me.waker_.clear();
-  finalize(me, std::make_exception_ptr(ForcedUnwind{}));
+  finalize(me, std::move(error));
   if (me.is_main()) {
     *self.thread.exceptions = {};
     std::longjmp(*end_of_main_, 1);

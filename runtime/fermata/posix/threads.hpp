@@ -34,6 +34,9 @@ class Threads {
  public:
   // --- threads ---
 
+  /// A call begins, or ends: others may run first, handlers of signals run, and who has been
+  /// cancelled and lets that be done at once ends here. May suspend.
+  virtual void begin_call(const char* call) = 0;
   /// Suspends, as the new thread may run first.
   virtual int create(pthread_t& thread, const pthread_attr_t* attributes, void* (*start)(void*),
                      void* argument) = 0;
@@ -50,6 +53,9 @@ class Threads {
   virtual int cancel(pthread_t thread) = 0;
   /// Whether cancel() has an effect on the current thread yet; returns whether it had before.
   virtual bool let_cancel(bool value) = 0;
+  /// Whether the current thread, cancelled, ends in any call (PTHREAD_CANCEL_ASYNCHRONOUS), also in
+  /// one that may not throw: then its stack is dropped. Returns whether it did before.
+  virtual bool let_cancel_at_once(bool value) = 0;
   /// The current thread's handlers for its end, in the C library's form; the last one first.
   virtual void add_cleanup(__pthread_unwind_buf_t& handler) = 0;
   virtual void remove_cleanup() = 0;

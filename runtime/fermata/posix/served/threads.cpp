@@ -24,9 +24,10 @@ namespace {
 
 constexpr size_t kLongestName = 15;
 
-/// ESRCH for a thread that there is not.
-int refuse_unknown(Threads& threads, pthread_t thread) noexcept {
+/// `call` begins: ESRCH for a thread that there is not.
+int begin_with(const char* call, Threads& threads, pthread_t thread) noexcept {
   FERMATA_ASSERT(fermata::posix::serving != nullptr);
+  threads.begin_call(call);
   return threads.knows(thread) ? 0 : ESRCH;
 }
 
@@ -106,7 +107,8 @@ int pthread_setcanceltype(int type, int* before) {
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_setcanceltype)(type, before);
   if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS) return EINVAL;
-  if (before != nullptr) *before = PTHREAD_CANCEL_DEFERRED;
+  const bool was = threads->let_cancel_at_once(type == PTHREAD_CANCEL_ASYNCHRONOUS);
+  if (before != nullptr) *before = was ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED;
   return 0;
 }
 
@@ -143,7 +145,7 @@ int pthread_setname_np(pthread_t thread, const char* name) noexcept {
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_setname_np)(thread, name);
   if (std::strlen(name) > kLongestName) return ERANGE;
-  if (const int code = refuse_unknown(*threads, thread)) return code;
+  if (const int code = begin_with("pthread_setname_np", *threads, thread)) return code;
   threads->set_name(thread, name);
   return 0;
 }
@@ -152,7 +154,7 @@ int pthread_getname_np(pthread_t thread, char* buffer, size_t size) noexcept {
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_getname_np)(thread, buffer, size);
   if (size <= kLongestName) return ERANGE;
-  if (const int code = refuse_unknown(*threads, thread)) return code;
+  if (const int code = begin_with("pthread_getname_np", *threads, thread)) return code;
   const std::string name = threads->name_of(thread).substr(0, kLongestName);
   FERMATA_ASSERT(name.size() < size);
   std::memcpy(buffer, name.c_str(), name.size() + 1);
@@ -164,7 +166,7 @@ int pthread_getname_np(pthread_t thread, char* buffer, size_t size) noexcept {
 int pthread_getschedparam(pthread_t thread, int* policy, sched_param* parameters) noexcept {
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_getschedparam)(thread, policy, parameters);
-  if (const int code = refuse_unknown(*threads, thread)) return code;
+  if (const int code = begin_with("pthread_getschedparam", *threads, thread)) return code;
   const Threads::Scheduling& kept = threads->scheduling_of(thread);
   FERMATA_ASSERT(is_priority(kept.policy, kept.priority));
   *policy = kept.policy;
@@ -175,7 +177,7 @@ int pthread_getschedparam(pthread_t thread, int* policy, sched_param* parameters
 int pthread_setschedparam(pthread_t thread, int policy, const sched_param* parameters) noexcept {
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_setschedparam)(thread, policy, parameters);
-  if (const int code = refuse_unknown(*threads, thread)) return code;
+  if (const int code = begin_with("pthread_setschedparam", *threads, thread)) return code;
   if (!is_priority(policy, parameters->sched_priority)) return EINVAL;
   threads->scheduling_of(thread) = {policy, parameters->sched_priority};
   return 0;
@@ -184,7 +186,7 @@ int pthread_setschedparam(pthread_t thread, int policy, const sched_param* param
 int pthread_setschedprio(pthread_t thread, int priority) noexcept {
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_setschedprio)(thread, priority);
-  if (const int code = refuse_unknown(*threads, thread)) return code;
+  if (const int code = begin_with("pthread_setschedprio", *threads, thread)) return code;
   Threads::Scheduling& kept = threads->scheduling_of(thread);
   FERMATA_ASSERT(is_priority(kept.policy, kept.priority));
   if (!is_priority(kept.policy, priority)) return EINVAL;
@@ -195,7 +197,7 @@ int pthread_setschedprio(pthread_t thread, int priority) noexcept {
 int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) noexcept {
   Threads* const threads = locks_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_getattr_np)(thread, attributes);
-  if (const int code = refuse_unknown(*threads, thread)) return code;
+  if (const int code = begin_with("pthread_getattr_np", *threads, thread)) return code;
   pthread_attr_init(attributes);
   const auto [stack, size] = threads->stack_of(thread);
   return stack == nullptr ? 0 : pthread_attr_setstack(attributes, stack, size);
@@ -204,7 +206,7 @@ int pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes) noexcept {
 int pthread_getcpuclockid(pthread_t thread, clockid_t* clock) noexcept {
   Threads* const threads = threads_for(__builtin_return_address(0));
   if (threads == nullptr) return FERMATA_REAL(pthread_getcpuclockid)(thread, clock);
-  if (const int code = refuse_unknown(*threads, thread)) return code;
+  if (const int code = begin_with("pthread_getcpuclockid", *threads, thread)) return code;
   *clock = CLOCK_THREAD_CPUTIME_ID;
   return 0;
 }

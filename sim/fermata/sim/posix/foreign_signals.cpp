@@ -104,7 +104,7 @@ int ForeignSignals::change_mask(int how, const sigset_t* mask, sigset_t* before)
       return -EINVAL;
   }
   used_ = true;
-  deliver();
+  end_call("sigprocmask");
   return 0;
 }
 
@@ -149,7 +149,7 @@ int ForeignSignals::send(pid_t process, int signal) {
   if (process != process_id() && process != 0 && process != -process_id()) return -ESRCH;
   if (signal == 0) return 0;
   come(signal);
-  deliver();
+  end_call("kill");
   return 0;
 }
 
@@ -159,7 +159,7 @@ int ForeignSignals::send_to_thread(pthread_t thread, int signal) {
   if (signal == 0) return 0;
   used_ = true;
   post(signal, &threads_[thread]);
-  deliver();
+  end_call("pthread_kill");
   return 0;
 }
 
@@ -201,6 +201,11 @@ int ForeignSignals::next_of(Set wanted) {
   Set& from = (self.pending & bit(signal)) != 0 ? self.pending : pending_;
   from &= ~bit(signal);
   return signal;
+}
+
+void ForeignSignals::end_call(const char* call) {
+  host_.switch_threads(call);
+  deliver();
 }
 
 bool ForeignSignals::deliver() {

@@ -47,6 +47,8 @@ class SignalHost {
   /// Waits until a signal comes: -EINTR, or -ETIMEDOUT. May suspend.
   virtual int wait_for_signal(const char* call, posix::Limit limit) = 0;
   [[nodiscard]] virtual bool knows_thread(pthread_t thread) = 0;
+  /// Others may run first. May suspend.
+  virtual void switch_threads(const char* call) = 0;
 
  protected:
   ~SignalHost() = default;
@@ -76,6 +78,8 @@ class ForeignSignals final : public posix::Signals {
   [[nodiscard]] bool may_restart() const noexcept { return may_restart_; }
   /// A new thread has the mask of the one that makes it.
   void inherit(std::uint64_t thread);
+  /// A thread has ended.
+  void forget(std::uint64_t thread) { threads_.erase(thread); }
 
   /// While it lives the current coroutine waits, and `arrival` fires when a signal comes for it.
   class Waiting {
@@ -123,6 +127,8 @@ class ForeignSignals final : public posix::Signals {
   /// Sent to `thread`, or to the process when that is null.
   void post(int signal, Thread* thread);
   [[nodiscard]] bool is_ignored(int signal) const noexcept;
+  /// Ends `call`, which may have let a signal in: others may run first.
+  void end_call(const char* call);
   void run_handler(int signal);
   void ring();
   void set_alarm(Duration span);

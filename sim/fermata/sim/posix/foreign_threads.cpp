@@ -19,7 +19,7 @@
 #include "fermata/posix/foreign_code.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/clock.hpp"
-#include "fermata/sim/posix/kept_caller.hpp"
+#include "fermata/sim/posix/interruptible_wait.hpp"
 #include "fermata/sim/posix/thread_exit.hpp"
 
 namespace fermata::sim::detail {
@@ -27,6 +27,8 @@ namespace fermata::sim::detail {
 namespace {
 
 constexpr std::size_t kMostThreads = 10'000;
+/// How many threads are known still that have ended detached: the C library keeps some stacks.
+constexpr std::size_t kMostDetachedEnds = 64;
 constexpr std::uint64_t kMostCallsInVain = 1'000;
 /// The most calls that follow each other without a switch.
 constexpr unsigned kTimeSlice = 1'000;
@@ -62,6 +64,7 @@ void ForeignThreads::begin_life() {
   FERMATA_ASSERT(running_ == 0);
   life_ = ++lives;
   threads_.clear();
+  detached_ends_.clear();
   scheduling_.clear();
   keys_.clear();
   next_key_ = kFirstKey;
@@ -146,15 +149,40 @@ void ForeignThreads::clean_up_further() {
 
 bool ForeignThreads::let_cancel(bool value) {
   Thread* const self = current();
-  return self == nullptr || std::exchange(self->lets_cancel, value);
+  if (self == nullptr) return true;
+  const bool before = std::exchange(self->lets_cancel, value);
+  leave_if_at_once();
+  return before;
+}
+
+bool ForeignThreads::let_cancel_at_once(bool value) {
+  Thread* const self = current();
+  if (self == nullptr) return false;
+  const bool before = std::exchange(self->ends_at_once, value);
+  leave_if_at_once();
+  return before;
+}
+
+// The call that it is in may be one that throws nothing.
+void ForeignThreads::leave_if_at_once() {
+  Thread* const self = current();
+  if (self == nullptr || !self->is_cancelled || !self->lets_cancel || !self->ends_at_once) return;
+  self->lets_cancel = false;
+  if (!self->cleanups.empty()) unwind(*self, PTHREAD_CANCELED);
+  destroy_values();
+  current()->result = PTHREAD_CANCELED;
+  host_.drop_coroutine(ThreadHost::DropAs::Returned);
 }
 
 int ForeignThreads::cancel(pthread_t thread) {
   if (begins_in_vain("pthread_cancel")) return ESRCH;
   const auto found = threads_.find(thread);
   if (found == threads_.end()) return knows(thread) ? ENOSYS : ESRCH;
-  found->second.is_cancelled = true;
-  if (thread != me() && found->second.lets_cancel) found->second.coroutine->cancel();
+  Thread& cancelled = found->second;
+  cancelled.is_cancelled = true;
+  const bool may_wait = cancelled.has_begun && thread != me();
+  if (may_wait && cancelled.lets_cancel) cancelled.coroutine->cancel();
+  leave_if_at_once();
   return 0;
 }
 
@@ -168,31 +196,42 @@ void ForeignThreads::switch_point(const char* call) noexcept {
   const bool is_slice_over = ++unswitched_ >= kTimeSlice;
   if (!is_slice_over && runtime.scheduler().ready().empty()) return;
   const KeptCaller kept;
+  const SourcePlace place = host_.place_of_switch(call);
+  const std::exception_ptr cancellation = let_others_run(place, is_slice_over);
+  if (cancellation == nullptr) return;
+  const Thread* const thread = current();
+  if (thread != nullptr && !thread->is_cancelled) {
+    static_cast<void>(shut_down());
+  } else {
+    // Who had been cancelled before has not let anybody run.
+    static_cast<void>(let_others_run(place, is_slice_over));
+    self->cancel(cancellation);
+  }
+}
+
+std::exception_ptr ForeignThreads::let_others_run(const SourcePlace& place, bool is_slice_over) {
+  auto& scheduler = current_runtime().scheduler();
   try {
-    const SourcePlace place = host_.place_of_switch(call);
     if (is_slice_over) {
       unswitched_ = 0;
       delay(time_of_slice(), place);
     } else {
-      runtime.scheduler().offer(place);
+      scheduler.offer(place);
     }
   } catch (const Cancellation&) {
-    if (current() == nullptr) {
-      self->cancel(std::current_exception());
-    } else {
-      static_cast<void>(shut_down());
-    }
+    return std::current_exception();
   } catch (...) {
-    runtime.scheduler().keep_unwinding();
+    scheduler.keep_unwinding();
   }
+  return nullptr;
 }
 
-// The longer nobody waits for anything, the more time passes, up to 1 us a call: a program may call
-// something in a loop until its time is over.
+// The longer nobody waits for anything, the more time passes, up to 10 us a call: a program may
+// call something in a loop until its time is over.
 Duration ForeignThreads::time_of_slice() noexcept {
   constexpr Duration kShortest = std::chrono::microseconds(10);
-  constexpr Duration kLongest = std::chrono::milliseconds(1);
-  const bool goes_on = machine_.now() <= slice_end_;
+  constexpr Duration kLongest = std::chrono::milliseconds(10);
+  const bool goes_on = machine_.now() <= slice_end_ + slice_;  // A timer may be late.
   slice_ = goes_on ? std::min(2 * slice_, kLongest) : kShortest;
   slice_end_ = machine_.now() + slice_;
   return slice_;
@@ -204,13 +243,20 @@ bool ForeignThreads::is_in_vain() {
     return false;
   }
   const bool is_endless = ++calls_in_vain_ > kMostCallsInVain;
-  if (is_endless && current_runtime().scheduler().can_drop()) host_.drop_coroutine();
+  if (is_endless && current_runtime().scheduler().can_drop())
+    host_.drop_coroutine(ThreadHost::DropAs::Forced);
   return true;
+}
+
+void ForeignThreads::begin_call(const char* call) {
+  switch_point(call);
+  host_.foreign_signals().deliver();
+  leave_if_at_once();
 }
 
 bool ForeignThreads::begins_in_vain(const char* call) {
   if (is_in_vain()) return true;
-  switch_point(call);
+  begin_call(call);
   return false;
 }
 
@@ -230,7 +276,6 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWaitFacts facts, const posix::U
 ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
                                            const posix::Until& until, Interruption interruption) {
   if (over() || is_ending()) return Ended::Over;  // Since the call began.
-  const KeptCaller kept;
   CoroutineBase& self = *current_runtime().current();
   const bool is_thread = current() != nullptr;
   host_.begin_waiting();
@@ -243,38 +288,18 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
     }
     fermata::wait(wait, options, place);
   };
-  bool is_cancelled = false;
-  std::optional<SignalArrival> arrival;
-  std::optional<ForeignSignals::Waiting> waiting;
-  host_.foreign_signals().begin_waiting();
-  if (host_.foreign_signals().are_used()) {
-    if (host_.foreign_signals().deliver()) return Ended::Interrupted;
-    waiting.emplace(host_.foreign_signals(), arrival.emplace(self.runtime()));
-  }
-  Event* const token = arrival ? &*arrival : nullptr;
-  try {
-    if (is_thread || interruption == Interruption::Wakes) {
-      wait_for_it(token);
-    } else {
-      protect([&] { wait_for_it(token); });
-    }
-  } catch (const Timeout&) {
-  } catch (const Cancellation&) {
-    if (arrival && arrival->has_come()) {
-      waiting.reset();
-      host_.foreign_signals().deliver();
-      return wait.is_woken() ? Ended::Woken : Ended::Interrupted;
-    }
-    is_cancelled = true;
-    if (!is_thread) self.cancel(std::current_exception());
-  } catch (const UsageError&) {  // On the stack of a coroutine that something else runs on.
-    static_cast<void>(host_.refuse_wait(call));
-    return Ended::Over;
-  } catch (...) {
-    self.runtime().scheduler().keep_unwinding();
-    return Ended::Over;
-  }
+  const bool is_told = is_thread || interruption == Interruption::Wakes;
+  const WaitEnd end =
+      wait_interruptibly(host_.foreign_signals(), true, [&](Event* token) {
+        if (is_told) return wait_for_it(token);
+        protect([&] { wait_for_it(token); });
+      });
+  const bool is_cancelled = end.why == WaitEnd::Why::Cancelled;
+  if (is_cancelled && !is_thread) self.cancel(end.cancellation);
+  if (end.why == WaitEnd::Why::Refused) static_cast<void>(host_.refuse_wait(call));
+  if (end.why == WaitEnd::Why::Refused || end.why == WaitEnd::Why::Unwound) return Ended::Over;
   if (wait.is_woken()) return Ended::Woken;
+  if (end.why == WaitEnd::Why::Signal) return Ended::Interrupted;
   if (over()) return Ended::Over;
   if (!is_cancelled) return Ended::TimedOut;
   if (is_thread && current()->is_cancelled) return Ended::Cancelled;
@@ -323,7 +348,11 @@ int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
   if (is_in_vain()) return EAGAIN;
   if (running_ >= kMostThreads) return EAGAIN;
   int detached = PTHREAD_CREATE_JOINABLE;
-  if (attributes != nullptr) ::pthread_attr_getdetachstate(attributes, &detached);
+  std::size_t stack_bytes = 0;
+  if (attributes != nullptr) {
+    ::pthread_attr_getdetachstate(attributes, &detached);
+    ::pthread_attr_getstacksize(attributes, &stack_bytes);
+  }
   Runtime& runtime = current_runtime();
   const std::string name = fmt::format("thread {}", ++made_);
   SpawnOptions options;
@@ -335,24 +364,29 @@ int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
   threads_.emplace(thread, Thread{.coroutine = Ref<CoroutineBase>::share(*coroutine),
                                   .name = name,
                                   .made_by = posix::caller,
-                                  .is_detached = detached == PTHREAD_CREATE_DETACHED});
+                                  .is_detached = detached == PTHREAD_CREATE_DETACHED,
+                                  .stack_bytes = stack_bytes});
   host_.foreign_signals().inherit(thread);
   if (attributes != nullptr) adopt_scheduling(thread, *attributes);
   ++running_;
   has_threads_ = true;
   if (!std::exchange(is_registered_, true)) runtime.scheduler().add_soft_resolver(*this);
-  switch_point("pthread_create");
+  begin_call("pthread_create");
   return 0;
 }
 
 void ForeignThreads::run(void* (*start)(void*), void* argument) {
   void* result = nullptr;
+  current()->has_begun = true;
   try {
     result = start(argument);
   } catch (const ThreadExit& exit) {
     result = exit.result;
   }
-  if (!is_ending()) destroy_values();
+  if (!is_ending()) {
+    host_.foreign_signals().deliver();  // The last chance.
+    destroy_values();
+  }
   const auto self = threads_.find(me());
   FERMATA_ASSERT(self != threads_.end());
   self->second.result = result;
@@ -364,8 +398,9 @@ void ForeignThreads::ended(std::uint64_t number) {
   const auto self = threads_.find(number);
   FERMATA_ASSERT(self != threads_.end());
   self->second.has_ended = true;
+  host_.foreign_signals().forget(number);
   const void* const line = &self->second;
-  if (self->second.is_detached) threads_.erase(self);
+  if (self->second.is_detached) forget_detached(number);
   if (!over()) wake_all(line);
 }
 
@@ -378,12 +413,16 @@ void ForeignThreads::exit(void* result) {
   unwind(*self, result);
 }
 
+int ForeignThreads::code_without(pthread_t thread) const {
+  return detached_ends_.count(thread) > 0 ? EINVAL : ESRCH;
+}
+
 int ForeignThreads::join(pthread_t thread, void** result, const posix::Until& until) {
   host_.leave_if_endless();
   if (begins_in_vain("pthread_join")) return 0;  // C++ would throw.
   if (thread == me()) return EDEADLK;
   const auto found = threads_.find(thread);
-  if (found == threads_.end()) return ESRCH;
+  if (found == threads_.end()) return code_without(thread);
   Thread& joined = found->second;
   if (joined.is_detached || joined.is_joined) return EINVAL;
   joined.is_joined = true;
@@ -413,7 +452,7 @@ int ForeignThreads::join(pthread_t thread, void** result, const posix::Until& un
 int ForeignThreads::try_join(pthread_t thread, void** result) {
   if (begins_in_vain("pthread_tryjoin_np")) return ESRCH;
   const auto found = threads_.find(thread);
-  if (found == threads_.end()) return ESRCH;
+  if (found == threads_.end()) return code_without(thread);
   if (found->second.is_detached || found->second.is_joined) return EINVAL;
   return found->second.has_ended ? take_result(thread, result) : EBUSY;
 }
@@ -429,11 +468,17 @@ int ForeignThreads::take_result(pthread_t thread, void** result) {
 int ForeignThreads::detach(pthread_t thread) {
   if (is_in_vain()) return ESRCH;
   const auto found = threads_.find(thread);
-  if (found == threads_.end()) return ESRCH;
+  if (found == threads_.end()) return code_without(thread);
   if (found->second.is_detached) return EINVAL;
   found->second.is_detached = true;
-  if (found->second.has_ended) threads_.erase(found);
+  if (found->second.has_ended) forget_detached(thread);
   return 0;
+}
+
+void ForeignThreads::forget_detached(std::uint64_t number) {
+  threads_.erase(number);
+  detached_ends_.insert(number);
+  if (detached_ends_.size() > kMostDetachedEnds) detached_ends_.erase(detached_ends_.begin());
 }
 
 bool ForeignThreads::knows(pthread_t thread) {
@@ -479,7 +524,10 @@ void ForeignThreads::adopt_scheduling(pthread_t thread, const pthread_attr_t& at
 std::pair<void*, std::size_t> ForeignThreads::stack_of(pthread_t thread) {
   const auto& stack = current_runtime().scheduler().running_context();
   if (thread != me() || stack == nullptr) return {nullptr, 0};
-  return {stack->stack_low, static_cast<std::size_t>(stack->stack_high - stack->stack_low)};
+  auto bytes = static_cast<std::size_t>(stack->stack_high - stack->stack_low);
+  const Thread* const self = current();
+  if (self != nullptr && self->stack_bytes > 0) bytes = std::min(bytes, self->stack_bytes);
+  return {stack->stack_high - bytes, bytes};
 }
 
 // --- the end ---

@@ -14,7 +14,9 @@
 
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +53,7 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   /// Leaves the foreign code of a thread that is to end with its process, or is cancelled.
   void leave_if_ending();
 
+  void begin_call(const char* call) override;
   int create(pthread_t& thread, const pthread_attr_t* attributes, void* (*start)(void*),
              void* argument) override;
   int join(pthread_t thread, void** result, const posix::Until& until) override;
@@ -60,6 +63,7 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   void test_cancel() override;
   int cancel(pthread_t thread) override;
   bool let_cancel(bool value) override;
+  bool let_cancel_at_once(bool value) override;
   void add_cleanup(__pthread_unwind_buf_t& handler) override;
   void remove_cleanup() override;
   [[noreturn]] void clean_up_further() override;
@@ -120,8 +124,11 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
     bool is_joined = false;  // Somebody waits for its end.
     bool ends = false;       // It is to end, with the process.
     bool is_told = false;    // Has been asked to end once.
+    bool has_begun = false;
     bool is_cancelled = false;
     bool lets_cancel = true;
+    bool ends_at_once = false;    // When it is cancelled, in any call.
+    std::size_t stack_bytes = 0;  // Asked for; 0: the default.
     std::vector<__pthread_unwind_buf_t*> cleanups = {};
   };
   using Values = std::map<pthread_key_t, const void*>;
@@ -136,6 +143,8 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   /// Null when the current coroutine was not made as a thread.
   [[nodiscard]] Thread* current() noexcept;
   [[nodiscard]] bool over() const noexcept;
+  /// Returns what has cancelled the current coroutine before or meanwhile; null: nothing.
+  std::exception_ptr let_others_run(const SourcePlace& place, bool is_slice_over);
   /// How long the time slice takes that ends now.
   [[nodiscard]] Duration time_of_slice() noexcept;
   /// Whether a call is to have no effect, as all is over. Who makes many is dropped.
@@ -147,6 +156,8 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
                            Interruption interruption);
   /// Waits in the line that `facts` name, with Interruption::Deferred.
   [[nodiscard]] Ended park(ThreadWaitFacts facts, const posix::Until& until);
+  /// Ends the current thread when it has been cancelled, and lets that be done in any call.
+  void leave_if_at_once();
   /// A thread has been cancelled: whether it ends now.
   [[nodiscard]] bool shut_down();
   /// "mutex '#3'"
@@ -158,11 +169,15 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   /// The body of a thread.
   void run(void* (*start)(void*), void* argument);
   void ended(std::uint64_t number);
+  /// A thread has ended detached.
+  void forget_detached(std::uint64_t number);
   [[noreturn]] void unwind(Thread& self, void* result);
   [[nodiscard]] bool is_alive(std::uint64_t number) const;
   void destroy_values();
   void adopt_scheduling(pthread_t thread, const pthread_attr_t& attributes);
   [[nodiscard]] Values& values();
+  /// What a call answers for a thread that there is not: EINVAL if it was detached, else ESRCH.
+  [[nodiscard]] int code_without(pthread_t thread) const;
   [[nodiscard]] int take_result(pthread_t thread, void** result);
   void resolve() override;
 
@@ -187,8 +202,9 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   WaitLines lines_;
   std::map<const void*, SourcePlace> taken_at_;  // By lock.
   std::map<std::uint64_t, Thread> threads_;
-  std::uint32_t life_ = 0;   // Marks locks that this life of the process holds.
-  std::size_t running_ = 0;  // Of the threads.
+  std::set<std::uint64_t> detached_ends_;  // The last ones that have ended detached.
+  std::uint32_t life_ = 0;                 // Marks locks that this life of the process holds.
+  std::size_t running_ = 0;                // Of the threads.
   std::uint64_t made_ = 0;
   bool has_threads_ = false;    // Some have been made.
   bool is_registered_ = false;  // As a SoftResolver.

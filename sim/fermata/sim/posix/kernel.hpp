@@ -134,7 +134,7 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   [[noreturn]] void leave() override;
   /// Ends the current coroutine where it is: nothing on its stack is unwound. REQUIRES: it could
   /// suspend here.
-  [[noreturn]] void drop_coroutine() override;
+  [[noreturn]] void drop_coroutine(DropAs end) override;
   /// The call has found nothing to do, or has asked for the time.
   void idle() override;
   void begin_waiting() noexcept override { idle_calls_ = 0; }
@@ -156,6 +156,7 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   int refuse_wait(const char* call) override;
   int wait_for_signal(const char* call, posix::Limit limit) override;
   [[nodiscard]] bool knows_thread(pthread_t thread) override { return threads_.knows(thread); }
+  void switch_threads(const char* call) override { threads_.switch_point(call); }
   /// `restarts`: a handler of SA_RESTART does not end it.
   [[nodiscard]] int wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit,
                          bool restarts);

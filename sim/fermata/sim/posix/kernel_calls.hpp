@@ -10,7 +10,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/suspend.hpp"
-#include "fermata/sim/posix/kept_caller.hpp"
+#include "fermata/sim/posix/interruptible_wait.hpp"
 #include "fermata/sim/posix/kernel.hpp"
 #include "fermata/sim/posix/socket.hpp"
 
@@ -21,37 +21,28 @@ namespace fermata::sim::detail {
 template <class Wait>
 int SimKernel::suspended_if_possible(const Wait& wait, bool lets_signals_in) {
   idle_calls_ = 0;
-  const KeptCaller kept;
-  const SourcePlace place = this->place();
   CoroutineBase* const current = current_runtime().current();
   if (current == nullptr) return -EDEADLK;
+  const SourcePlace place = this->place();
   const bool was_cancelled = current->is_cancellation_requested();
-  std::optional<SignalArrival> arrival;
-  std::optional<ForeignSignals::Waiting> waiting;
-  signals_.begin_waiting();
-  if (lets_signals_in && signals_.are_used()) {
-    if (signals_.deliver()) return -EINTR;
-    waiting.emplace(signals_, arrival.emplace(current->runtime()));
-  }
-  try {
-    wait(place, arrival ? &*arrival : nullptr);
-    return 0;
-  } catch (const Timeout&) {
-    return -ETIMEDOUT;
-  } catch (const Cancellation&) {
-    if (arrival && arrival->has_come()) {
-      waiting.reset();
-      signals_.deliver();
+  const WaitEnd end = wait_interruptibly(signals_, lets_signals_in,
+                                         [&](Event* token) { wait(place, token); });
+  switch (end.why) {
+    case WaitEnd::Why::Done:
+      return 0;
+    case WaitEnd::Why::TimedOut:
+      return -ETIMEDOUT;
+    case WaitEnd::Why::Signal:
       return -EINTR;
-    }
-    current->cancel(std::current_exception());
-    return was_cancelled ? -ECANCELED : -EINTR;
-  } catch (const UsageError&) {  // On the stack of a coroutine that something else runs on.
-    return -EDEADLK;
-  } catch (...) {
-    current->runtime().scheduler().keep_unwinding();
-    return -ECANCELED;
+    case WaitEnd::Why::Cancelled:
+      current->cancel(end.cancellation);
+      return was_cancelled ? -ECANCELED : -EINTR;
+    case WaitEnd::Why::Refused:
+      return -EDEADLK;
+    case WaitEnd::Why::Unwound:
+      break;
   }
+  return -ECANCELED;
 }
 
 template <class Wait>

@@ -65,9 +65,11 @@ void SimKernel::leave() {
 }
 
 // Those of its frames that would not let an exception pass are not asked.
-void SimKernel::drop_coroutine() {
+void SimKernel::drop_coroutine(DropAs end) {
   FERMATA_ASSERT(current_runtime().scheduler().can_drop());
-  current_runtime().scheduler().drop_current();
+  const bool is_forced = end == DropAs::Forced;
+  current_runtime().scheduler().drop_current(is_forced ? std::make_exception_ptr(ForcedUnwind{})
+                                                       : nullptr);
 }
 
 void SimKernel::terminate(std::string why) {
@@ -75,7 +77,7 @@ void SimKernel::terminate(std::string why) {
   if (!machine_.over() && !machine_.is_down()) {
     machine_.fail(fmt::format("the program calls std::terminate(){}", why));
   }
-  drop_coroutine();
+  drop_coroutine(DropAs::Forced);
 }
 
 SourcePlace SimKernel::place_of_switch(const char* call) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "fermata/base/source_place.hpp"
 
 namespace fermata::sim::detail {
@@ -31,8 +33,9 @@ class ThreadHost {
   /// Leaves foreign code whose run is over, by an exception.
   [[noreturn]] virtual void leave() = 0;
   /// Ends the current coroutine, which could suspend here, where it is: nothing on its stack is
-  /// unwound.
-  [[noreturn]] virtual void drop_coroutine() = 0;
+  /// unwound. It ends by force, or as if it had returned.
+  enum class DropAs : std::uint8_t { Forced, Returned };
+  [[noreturn]] virtual void drop_coroutine(DropAs end) = 0;
 
  protected:
   ~ThreadHost() = default;

@@ -98,6 +98,7 @@ int ForeignThreads::lock_again(pthread_mutex_t& mutex, const char* call,
     const int code = take(mutex, call);
     if (code != EBUSY) return code;
     const Ended ended = park(facts_of(mutex, call), until);
+    leave_if_at_once();
     if (ended == Ended::TimedOut) return ETIMEDOUT;
     if (ended == Ended::Over) return 0;
   }
@@ -117,7 +118,7 @@ int ForeignThreads::unlock(pthread_mutex_t& mutex) {
   if (is_in_vain()) return 0;
   if (checks_owner(mutex) && !is_own(mutex, kCall)) return EPERM;
   let_go(mutex);
-  switch_point(kCall);
+  begin_call(kCall);
   return 0;
 }
 
@@ -219,6 +220,7 @@ int ForeignThreads::lock_to_read(pthread_rwlock_t& lock, const posix::Until& unt
     const int code = take_to_read(lock);
     if (code != EBUSY) return code;
     const Ended ended = park(facts_of(lock, kCall), until);
+    leave_if_at_once();
     if (ended == Ended::TimedOut) return ETIMEDOUT;
     if (ended == Ended::Over) return 0;
   }
@@ -235,6 +237,7 @@ int ForeignThreads::lock_to_write(pthread_rwlock_t& lock, const posix::Until& un
     if (ended == Ended::Over) return 0;
     FERMATA_ASSERT(ReadWriteLock(lock).waiting_writers() > 0);
     --ReadWriteLock(lock).waiting_writers();
+    leave_if_at_once();
     if (ended == Ended::TimedOut) {
       wake_all(&lock);  // Readers may have waited for this one.
       return ETIMEDOUT;
@@ -265,7 +268,7 @@ int ForeignThreads::unlock(pthread_rwlock_t& lock) {
     --parts.readers();
   }
   if (parts.is_free()) wake_all(&lock);
-  switch_point(kCall);
+  begin_call(kCall);
   return 0;
 }
 
@@ -277,6 +280,7 @@ int ForeignThreads::lock(pthread_spinlock_t& lock) {
   while (lock != kFreeSpinLock) {
     const Ended ended =
         park({.call = kCall, .kind = "spin lock", .object = const_cast<int*>(&lock)}, {});
+    leave_if_at_once();
     if (ended == Ended::Over) return 0;
   }
   lock = 0;
@@ -298,7 +302,7 @@ int ForeignThreads::unlock(pthread_spinlock_t& lock) {
   if (is_in_vain()) return 0;
   lock = kFreeSpinLock;
   wake_one(const_cast<int*>(&lock), "spin lock");
-  switch_point(kCall);
+  begin_call(kCall);
   return 0;
 }
 

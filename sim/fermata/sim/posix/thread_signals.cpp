@@ -55,7 +55,7 @@ int ForeignThreads::signal(pthread_cond_t& condition, bool all) {
   } else {
     wake_one(&condition, "condition variable");
   }
-  switch_point(call);
+  begin_call(call);
   return 0;
 }
 
@@ -128,7 +128,7 @@ int ForeignThreads::post(sem_t& semaphore) {
   if (count_of(semaphore) == SEM_VALUE_MAX) return EOVERFLOW;
   ++count_of(semaphore);
   wake_one(&semaphore, "semaphore");
-  switch_point(kCall);
+  begin_call(kCall);
   return 0;
 }
 
@@ -159,7 +159,7 @@ int ForeignThreads::wait(pthread_barrier_t& barrier) {
   if (++parts.arrived == parts.parties) {
     parts.arrived = 0;
     wake_all(&barrier);
-    switch_point(kCall);
+    begin_call(kCall);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
   for (;;) {
@@ -221,7 +221,7 @@ int ForeignThreads::wake(const std::uint32_t* word, int most, std::uint32_t bits
     lines_.wake(**found);
     ++woken;
   }
-  switch_point(kCall);
+  begin_call(kCall);
   return woken;
 }
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Threads of a simulated process that are cancelled, or get a signal, between the calls that wait.
+
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <functional>
+
+#include "fermata/core/suspend.hpp"
+#include "tests/support/world_fixture.hpp"
+
+namespace fermata::sim {
+namespace {
+
+class CancelledThreads : public test::WorldFixture {
+ protected:
+  void run_alone(std::function<void()> body) {
+    world_->node("main", std::move(body));
+    run();
+  }
+};
+
+using Body = void* (*)(void*);
+
+pthread_t start(Body body, void* argument = nullptr) {
+  pthread_t thread = 0;
+  EXPECT_EQ(pthread_create(&thread, nullptr, body, argument), 0);
+  return thread;
+}
+
+void expect_cancelled(pthread_t thread) {
+  void* result = nullptr;
+  EXPECT_EQ(pthread_join(thread, &result), 0);
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+}
+
+TEST_F(CancelledThreads, OneThatHasNotBegunEndsWhereItFirstWaits) {
+  run_alone([] {
+    static bool has_begun = false;
+    const pthread_t thread = start([](void*) -> void* {
+      has_begun = true;
+      sleep(100);
+      return nullptr;
+    });
+    EXPECT_EQ(pthread_cancel(thread), 0);
+    expect_cancelled(thread);
+    EXPECT_TRUE(has_begun);
+  });
+}
+
+TEST_F(CancelledThreads, OneThatIsCancelledInASwitchEndsWhereItWaitsNext) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    begin(seed);
+    run_alone([] {
+      const pthread_t thread = start([](void*) -> void* {
+        pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+        for (int i = 0; i < 3; ++i) {
+          pthread_mutex_lock(&mutex);
+          pthread_mutex_unlock(&mutex);
+        }
+        sleep(100);
+        return nullptr;
+      });
+      sched_yield();
+      EXPECT_EQ(pthread_cancel(thread), 0);
+      expect_cancelled(thread);
+    });
+  }
+}
+
+TEST_F(CancelledThreads, OneThatLoopsLetsOthersRun) {
+  run_alone([] {
+    static bool is_over = false;
+    const pthread_t thread = start([](void*) -> void* {
+      while (!is_over) sched_yield();
+      return nullptr;
+    });
+    sched_yield();
+    EXPECT_EQ(pthread_cancel(thread), 0);
+    for (int i = 0; i < 10; ++i) sched_yield();
+    is_over = true;
+    void* result = nullptr;
+    EXPECT_EQ(pthread_join(thread, &result), 0);
+    EXPECT_EQ(result, nullptr);
+  });
+}
+
+TEST_F(CancelledThreads, OneThatLetsItBeDoneAtOnceEndsWhereItWaitsForAMutex) {
+  run_alone([] {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&mutex);
+    const pthread_t thread = start(
+        [](void* wanted) -> void* {
+          int before = PTHREAD_CANCEL_ASYNCHRONOUS;
+          EXPECT_EQ(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before), 0);
+          EXPECT_EQ(before, PTHREAD_CANCEL_DEFERRED);
+          pthread_mutex_lock(static_cast<pthread_mutex_t*>(wanted));
+          return nullptr;
+        },
+        &mutex);
+    sleep(1);
+    EXPECT_EQ(pthread_cancel(thread), 0);
+    expect_cancelled(thread);
+    pthread_mutex_unlock(&mutex);
+  });
+}
+
+TEST_F(CancelledThreads, ADetachedOneThatHasEndedCannotBeJoined) {
+  run_alone([] {
+    const pthread_t thread = start([](void*) -> void* { return nullptr; });
+    EXPECT_EQ(pthread_detach(thread), 0);
+    sleep(1);
+    EXPECT_EQ(pthread_join(thread, nullptr), EINVAL);
+    EXPECT_EQ(pthread_detach(thread), EINVAL);
+  });
+}
+
+TEST_F(CancelledThreads, AHandlerRunsInACallThatDoesNotWait) {
+  run_alone([] {
+    static bool is_told = false;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { is_told = true; };
+    ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
+    const pthread_t thread = start([](void*) -> void* {
+      pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+      while (!is_told) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+      }
+      return nullptr;
+    });
+    sched_yield();
+    EXPECT_EQ(pthread_kill(thread, SIGUSR1), 0);
+    EXPECT_EQ(pthread_join(thread, nullptr), 0);
+  });
+}
+
+TEST_F(CancelledThreads, AskForAStackOfASize) {
+  run_alone([] {
+    static std::size_t asked = 64 * 1024;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    EXPECT_EQ(pthread_attr_setstacksize(&attributes, asked), 0);
+    pthread_t thread = 0;
+    const Body body = [](void*) -> void* {
+      pthread_attr_t mine;
+      EXPECT_EQ(pthread_getattr_np(pthread_self(), &mine), 0);
+      std::size_t bytes = 0;
+      pthread_attr_getstacksize(&mine, &bytes);
+      EXPECT_EQ(bytes, asked);
+      pthread_attr_destroy(&mine);
+      return nullptr;
+    };
+    ASSERT_EQ(pthread_create(&thread, &attributes, body, nullptr), 0);
+    EXPECT_EQ(pthread_join(thread, nullptr), 0);
+    pthread_attr_destroy(&attributes);
+  });
+}
+
+}  // namespace
+}  // namespace fermata::sim
