@@ -20,6 +20,7 @@
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/clock.hpp"
 #include "fermata/sim/posix/interruptible_wait.hpp"
+#include "fermata/sim/posix/kept_caller.hpp"
 #include "fermata/sim/posix/thread_exit.hpp"
 
 namespace fermata::sim::detail {
@@ -289,11 +290,10 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
     fermata::wait(wait, options, place);
   };
   const bool is_told = is_thread || interruption == Interruption::Wakes;
-  const WaitEnd end =
-      wait_interruptibly(host_.foreign_signals(), true, [&](Event* token) {
-        if (is_told) return wait_for_it(token);
-        protect([&] { wait_for_it(token); });
-      });
+  const WaitEnd end = wait_interruptibly(host_.foreign_signals(), true, [&](Event* token) {
+    if (is_told) return wait_for_it(token);
+    protect([&] { wait_for_it(token); });
+  });
   const bool is_cancelled = end.why == WaitEnd::Why::Cancelled;
   if (is_cancelled && !is_thread) self.cancel(end.cancellation);
   if (end.why == WaitEnd::Why::Refused) static_cast<void>(host_.refuse_wait(call));

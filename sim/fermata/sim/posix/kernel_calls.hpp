@@ -25,8 +25,8 @@ int SimKernel::suspended_if_possible(const Wait& wait, bool lets_signals_in) {
   if (current == nullptr) return -EDEADLK;
   const SourcePlace place = this->place();
   const bool was_cancelled = current->is_cancellation_requested();
-  const WaitEnd end = wait_interruptibly(signals_, lets_signals_in,
-                                         [&](Event* token) { wait(place, token); });
+  const WaitEnd end =
+      wait_interruptibly(signals_, lets_signals_in, [&](Event* token) { wait(place, token); });
   switch (end.why) {
     case WaitEnd::Why::Done:
       return 0;
