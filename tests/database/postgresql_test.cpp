@@ -94,6 +94,16 @@ MAIN_TEST_F(PostgreSql, ACancelledCommandIsGoneFromTheServer) {
   EXPECT_EQ(shared.metrics().connected, 1u);
 }
 
+MAIN_TEST_F(PostgreSql, ACommandIsNotDoneWhenItsCommitIsRefused) {
+  auto shared = database(nullptr, {.max = 1});
+  shared.execute("CREATE TEMPORARY TABLE parent (id INT PRIMARY KEY)");
+  shared.execute(
+      "CREATE TEMPORARY TABLE child (id INT REFERENCES parent DEFERRABLE INITIALLY DEFERRED)");
+  EXPECT_THROW(shared.execute("INSERT INTO child VALUES (1)"), db::QueryError);
+  EXPECT_EQ(shared.last_error().sqlstate, "23503");
+  EXPECT_EQ(shared.query_one<int>("SELECT count(*) FROM child"), 0);
+}
+
 MAIN_TEST_F(PostgreSql, AConnectionThatIsEndedInACommandIsReplaced) {
   auto shared = database(nullptr, {.max = 1});
   auto killer = database();

@@ -114,14 +114,20 @@ ResultHandle Link::only_result() {
   return result;
 }
 
+// The server commits a command of its own behind its answer, and says then that it cannot.
 void Link::end(const PGresult& last) {
+  ResultHandle refusal;
   try {
-    drain();
+    while (ResultHandle result = next_result()) {
+      const bool refuses = PQresultStatus(result.get()) == PGRES_FATAL_ERROR;
+      if (refuses && refusal == nullptr) refusal = std::move(result);
+    }
   } catch (const ConnectionLost&) {
     check(last);
     throw;
   }
   check(last);
+  if (refusal != nullptr) check(*refusal);
 }
 
 void Link::check(const PGresult& result) {
