@@ -2,13 +2,16 @@
 #include "fermata/sim/world/offload.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/core/runtime.hpp"
+#include "fermata/posix/threads.hpp"
 #include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/posix/kernel.hpp"
 
 namespace fermata::sim::detail {
 
@@ -28,8 +31,7 @@ bool SimOffload::dequeue(backend::Task& task) noexcept {
   Job& cancelled = *static_cast<Job*>(job(task));
   FERMATA_ASSERT(&cancelled.task == &task);
   if (cancelled.stage != Stage::Queued) return false;
-  cancelled.stage = Stage::Cancelled;
-  machine_.agenda().schedule(cancelled, machine_.now(), key_of(machine_.key(), cancelled.number));
+  schedule_end(cancelled, Stage::Cancelled);
   return true;
 }
 
@@ -52,21 +54,65 @@ void SimOffload::start_queued() {
   }
 }
 
+void SimOffload::happened(Job& job) {
+  FERMATA_ASSERT(job.stage != Stage::Queued);
+  if (job.stage == Stage::Running && !machine_.over()) {
+    if (!is_served()) {
+      Runtime* const here = std::exchange(fermata::detail::current_runtime_pointer, nullptr);
+      run(job.task);
+      fermata::detail::current_runtime_pointer = here;
+      job.stage = Stage::Done;
+    } else if (has_threads_ && start_thread(job)) {
+      return;  // It ends when its thread does.
+    }
+  }
+  end(job);
+}
+
+bool SimOffload::is_served() const noexcept {
+  return posix::serving == &kernel_ && kernel_.threads() != nullptr;
+}
+
+bool SimOffload::start_thread(Job& job) {
+  const auto run_job = [](void* argument) -> void* {
+    Job& started = *static_cast<Job*>(argument);
+    run(started.task);
+    started.offload.schedule_end(started, Stage::Done);
+    return nullptr;
+  };
+  pthread_attr_t detached;
+  ::pthread_attr_init(&detached);
+  ::pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+  pthread_t thread{};
+  const int error = kernel_.threads()->create(thread, &detached, run_job, &job);
+  ::pthread_attr_destroy(&detached);
+  if (error != 0) return false;
+  job.stage = Stage::InThread;
+  return true;
+}
+
+void SimOffload::schedule_end(Job& job, Stage stage) noexcept {
+  job.stage = stage;
+  machine_.agenda().schedule(job, machine_.now(), key_of(machine_.key(), job.number));
+}
+
+// Threads have ended with their process, wherever they were.
+void SimOffload::end_threads() noexcept {
+  has_threads_ = false;
+  for (Job& job : jobs_) {
+    if (job.stage == Stage::InThread) schedule_end(job, Stage::Running);
+  }
+}
+
 void SimOffload::end(Job& ended) {
-  FERMATA_ASSERT(ended.stage != Stage::Queued);
   backend::Task& task = ended.task;
-  const bool cancelled = ended.stage == Stage::Cancelled || machine_.over();
-  if (ended.stage == Stage::Running) {
+  const bool has_run = ended.stage == Stage::Done;
+  if (ended.stage != Stage::Cancelled) {
     FERMATA_ASSERT(running_ > 0);
     --running_;
   }
   jobs_.erase(ended.self);
-  if (!cancelled) {
-    Runtime* const here = std::exchange(fermata::detail::current_runtime_pointer, nullptr);
-    run(task);
-    fermata::detail::current_runtime_pointer = here;
-  }
-  finish(task, cancelled);
+  finish(task, !has_run);
   start_queued();
 }
 

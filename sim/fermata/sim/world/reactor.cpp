@@ -40,7 +40,7 @@ SimReactor::SimReactor(Program& program, const Surroundings& around)
       names_(attachment_, program, around.network.names()),
       threads_(attachment_, program),
       processes_(attachment_, program, around.network, around.programs),
-      offload_(attachment_, program) {}
+      offload_(attachment_, program, kernel_) {}
 
 Instant SimReactor::now() noexcept { return program_.clock().shown(program_.now()); }
 
@@ -48,6 +48,7 @@ WallTime SimReactor::wall_clock() noexcept { return program_.clock().wall(progra
 
 void SimReactor::attach(Runtime& runtime) {
   attachment_.attach(runtime);
+  offload_.begin_threads();
   last_turn_ = program_.now();
 }
 
@@ -58,6 +59,7 @@ std::vector<std::string> SimReactor::detach() noexcept {
   // As a process does when it ends; what others have to do with it happens now.
   polls_.table().end_run(leaks);
   kernel_.end_life();
+  offload_.end_threads();
   Agenda& agenda = program_.agenda();
   while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
   processes_.look();
