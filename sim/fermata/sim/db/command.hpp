@@ -47,6 +47,7 @@ struct Expression {
 
 struct ColumnDefinition {
   std::string name;
+  std::string type;  // The first word of it, in small letters; may be empty.
   bool not_null = false;
 };
 

@@ -97,6 +97,10 @@ Plan Session::plan(std::string_view sql) {
   }
 }
 
+std::shared_ptr<const Table> Session::planned_table(const Plan& plan) {
+  return plan.table == 0 ? nullptr : find_table(table_of(plan.command), false);
+}
+
 Result Session::execute(const Plan& plan, std::span<const db::Value> parameters) {
   require_alive();
   try {
@@ -123,10 +127,7 @@ Duration Session::duration(const Plan& plan, std::span<const db::Value> paramete
   if (select == nullptr || !select->table.empty()) return sum;
   for (const SelectItem& item : select->items) {
     const Expression& expression = item.expression;
-    if (expression.kind != Expression::Kind::Call || expression.name != "sleep" ||
-        expression.operands.size() != 1) {
-      continue;
-    }
+    if (!is_sleep(expression) || expression.operands.size() != 1) continue;
     constexpr double kSecondsMax = 86'400;
     try {
       const db::Value given = evaluate(expression.operands[0], {parameters, id_});

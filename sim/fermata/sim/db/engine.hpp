@@ -12,8 +12,9 @@
 //            return to a savepoint, is refused with 25P02, and COMMIT rolls back.
 // Durable    What is committed is in the Database. The end of a session rolls back.
 // SQL        CREATE [TEMPORARY] TABLE, DROP TABLE, INSERT, SELECT, UPDATE, DELETE, BEGIN, COMMIT,
-//            ROLLBACK, savepoints, SET, SHOW; connection_id(), sleep(seconds), count(*), sum().
-//            Types of columns are read over: a column takes every kind of value. SQLSTATEs are
+//            ROLLBACK, savepoints, SET, SHOW; count(*), sum(), connection_id(), sleep(seconds), and
+//            these two as pg_backend_pid(), pg_sleep(). Types of columns are noted but not
+//            enforced: a column takes every kind of value. SQLSTATEs are
 //            PostgreSQL's, except that BEGIN in a transaction (25001), and COMMIT and ROLLBACK
 //            outside of one (25P01), are errors.
 
@@ -98,8 +99,10 @@ class Session {
   [[nodiscard]] SessionId id() const noexcept { return id_; }
   [[nodiscard]] db::TransactionState transaction() const noexcept { return state_; }
 
-  /// Both throw SqlError, which leaves an open transaction failed.
+  /// Throws SqlError, which leaves an open transaction failed; so does execute().
   [[nodiscard]] Plan plan(std::string_view sql);
+  /// The table that a command is about; null without one.
+  [[nodiscard]] std::shared_ptr<const Table> planned_table(const Plan& plan);
   /// 0A000 when the table of the plan is another one by now, 07001 for another number of parameters
   /// than the command has.
   Result execute(const Plan& plan, std::span<const db::Value> parameters);

@@ -116,10 +116,14 @@ db::Value operation(const Expression& expression, const Surroundings& around) {
   }
 }
 
+bool is_connection_id(const Expression& call) {
+  return call.name == "connection_id" || call.name == "pg_backend_pid";
+}
+
 void check_function(const Expression& expression) {
   const std::size_t arguments = expression.operands.size();
-  if (expression.name == "connection_id" && arguments == 0) return;
-  if (expression.name == "sleep" && arguments == 1) return;
+  if (is_connection_id(expression) && arguments == 0) return;
+  if (is_sleep(expression) && arguments == 1) return;
   if (expression.name == "count" || expression.name == "sum") {
     throw SqlError("42803", "an aggregate stands only alone in the list of a SELECT");
   }
@@ -129,7 +133,7 @@ void check_function(const Expression& expression) {
 
 db::Value call(const Expression& expression, const Surroundings& around) {
   check_function(expression);
-  if (expression.name == "sleep") return {};
+  if (is_sleep(expression)) return {};
   return static_cast<std::int64_t>(around.session);
 }
 
@@ -145,6 +149,11 @@ std::size_t Table::column(std::string_view column_name) const {
                    [&](const ColumnDefinition& each) { return each.name == column_name; });
   if (found == columns.end()) no_column(column_name);
   return static_cast<std::size_t>(found - columns.begin());
+}
+
+bool is_sleep(const Expression& expression) {
+  return expression.kind == Expression::Kind::Call &&
+         (expression.name == "sleep" || expression.name == "pg_sleep");
 }
 
 db::Value evaluate(const Expression& expression, const Surroundings& around) {

@@ -19,6 +19,9 @@ struct Surroundings {
   const Row* row = nullptr;
 };
 
+/// Whether it makes its command take a while: sleep(seconds), pg_sleep(seconds).
+[[nodiscard]] bool is_sleep(const Expression& expression);
+
 /// Throws SqlError, with PostgreSQL's states.
 [[nodiscard]] db::Value evaluate(const Expression& expression, const Surroundings& around);
 

@@ -93,7 +93,7 @@ class Parser {
     create.table = name();
     expect("(");
     do {
-      create.columns.push_back({name()});
+      create.columns.push_back({.name = name()});
       column_words(create);
     } while (accept(","));
     expect(")");
@@ -118,6 +118,8 @@ class Parser {
         } while (accept(","));
         expect(")");
       } else if (here().kind == TokenKind::Word) {
+        std::string& type = create.columns.back().type;
+        if (type.empty()) type = here().text;
         ++at_;
       } else {
         fail();

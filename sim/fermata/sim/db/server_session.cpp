@@ -15,6 +15,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/suspend.hpp"
+#include "fermata/sim/db/postgresql_session.hpp"
 #include "fermata/sim/db/sql_error.hpp"
 #include "fermata/sim/db/wire.hpp"
 
@@ -26,21 +27,17 @@ using sql::SqlError;
 using wire::Frame;
 using wire::Kind;
 
-constexpr Duration kStartupMax = std::chrono::seconds(10);
 constexpr std::size_t kFrameRows = 64;
 constexpr std::size_t kFrameBytes = std::size_t{32} << 10;
-
-/// The client cannot be served any longer; it is told why.
-class Farewell : public Linkable<Farewell, SqlError> {
- public:
-  using Linkable::Linkable;
-};
 
 /// The frames of one client.
 class ClientLine {
  public:
-  ClientLine(TcpStream stream, std::uint64_t client, DatabaseTap* tap)
-      : stream_(std::move(stream)), client_(client), tap_(tap) {}
+  ClientLine(TcpStream stream, std::span<const std::byte> begun, std::uint64_t client,
+             DatabaseTap* tap)
+      : stream_(std::move(stream)), client_(client), tap_(tap) {
+    input_.add(begun);
+  }
 
   /// The next frame; nothing at the end of the stream. Throws Timeout when the client is silent.
   std::optional<Frame> read(Duration silence_max) {
@@ -81,16 +78,10 @@ class ClientLine {
 class ServerSession {
  public:
   ServerSession(DatabaseServerState& server, ClientLine& line)
-      : server_(server), line_(line), session_(server.database) {
-    cancellable_.secret = random_bits();
-    server_.sessions.emplace(session_.id(), &cancellable_);
-  }
-  ServerSession(const ServerSession&) = delete;
-  ServerSession& operator=(const ServerSession&) = delete;
-  ~ServerSession() { server_.sessions.erase(session_.id()); }
+      : line_(line), backend_(server, random_bits()), session_(backend_.session()) {}
 
   void run() {
-    line_.writer().begin(Kind::Ready).u64(session_.id()).u64(cancellable_.secret).end();
+    line_.writer().begin(Kind::Ready).u64(session_.id()).u64(backend_.secret()).end();
     send();
     while (const std::optional<Frame> frame = next()) answer(*frame);
   }
@@ -103,13 +94,10 @@ class ServerSession {
   };
 
   std::optional<Frame> next() {
-    const bool open = session_.transaction() != db::TransactionState::None;
     try {
-      return line_.read(open ? server_.options.transaction_idle_max
-                             : server_.options.session_idle_max);
+      return line_.read(backend_.silence_max());
     } catch (const Timeout&) {
-      if (open) throw Farewell("25P03", "the transaction was idle for too long");
-      throw Farewell("57P05", "the session was idle for too long");
+      backend_.throw_silent();
     }
   }
 
@@ -141,7 +129,7 @@ class ServerSession {
       throw;
     } catch (const SqlError& error) {
       portal_.reset();
-      delay_a_little();
+      backend_.delay_a_little();
       line_.writer().begin(Kind::Error).u8(0).text(error.sqlstate()).text(error.what());
       line_.writer().u8(state()).end();
       send();
@@ -150,7 +138,7 @@ class ServerSession {
 
   void execute(Kind kind, wire::Reader& fields) {
     portal_.reset();
-    pause(latency());
+    pause(backend_.latency());
     sql::Plan planned;
     const sql::Plan* plan = &planned;
     if (kind == Kind::Execute) {
@@ -163,7 +151,7 @@ class ServerSession {
     fields.end();
     pause(session_.duration(*plan, parameters));
     portal_ = Portal{session_.execute(*plan, parameters)};
-    delay_a_little();
+    backend_.delay_a_little();
     send_columns();
     send_portion(portion);
   }
@@ -171,7 +159,7 @@ class ServerSession {
   void prepare(wire::Reader& fields) {
     portal_.reset();
     const std::uint32_t number = fields.u32();
-    pause(latency());
+    pause(backend_.latency());
     sql::Plan plan = session_.plan(fields.text());
     fields.end();
     const std::size_t parameters = plan.command.parameter_count;
@@ -192,7 +180,7 @@ class ServerSession {
 
   void reset() {
     portal_.reset();
-    pause(latency());
+    pause(backend_.latency());
     session_.reset();
     plans_.clear();
     send_done(0);
@@ -245,63 +233,25 @@ class ServerSession {
     send();
   }
 
-  void send() { line_.send(server_.options.transaction_idle_max); }
+  void send() { line_.send(backend_.options().transaction_idle_max); }
 
   [[nodiscard]] std::uint8_t state() const noexcept {
     return static_cast<std::uint8_t>(session_.transaction());
   }
 
-  [[nodiscard]] Duration latency() const {
-    const auto bound = static_cast<std::uint64_t>(server_.options.latency_max.count());
-    return Duration(bound == 0 ? 0 : static_cast<std::int64_t>(random(bound)));
-  }
-
-  void delay_a_little() const {
-    const Duration span = latency();
-    if (span > Duration::zero()) delay(span);
-  }
-
-  /// The command takes this long, or is cancelled meanwhile: SqlError 57014.
   void pause(Duration span) {
-    while (cancellable_.cancels.try_acquire()) {  // Too late for the command before.
-    }
-    struct Running {
-      bool& running;
-      explicit Running(bool& flag) : running(flag) { running = true; }
-      ~Running() { running = false; }
-    } const running(cancellable_.running);
-    const Instant end = now() + span;
-    while (true) {
-      const Duration left = end - now();
-      if (left <= Duration::zero()) return;
-      const Duration slice = std::min(left, server_.options.still_running_interval);
-      try {
-        cancellable_.cancels.acquire(1, {.timeout = slice});
-      } catch (const Timeout&) {
-        if (slice == left) return;
-        line_.writer().begin(Kind::StillRunning).end();
-        send();
-        continue;
-      }
-      session_.fail("57014");
-      throw SqlError("57014", "canceling statement due to user request");
-    }
+    backend_.pause(span, [this] {
+      line_.writer().begin(Kind::StillRunning).end();
+      send();
+    });
   }
 
-  DatabaseServerState& server_;
   ClientLine& line_;
-  sql::Session session_;
-  Cancellable cancellable_;
+  Backend backend_;
+  sql::Session& session_;
   std::map<std::uint32_t, sql::Plan> plans_;
   std::optional<Portal> portal_;
 };
-
-void cancel_session(DatabaseServerState& server, wire::Reader fields) {
-  const auto found = server.sessions.find(fields.u64());
-  const std::uint64_t secret = fields.u64();
-  if (found == server.sessions.end() || found->second->secret != secret) return;
-  if (found->second->running) found->second->cancels.release();
-}
 
 void check_startup(const DatabaseServerState& server, const Frame& frame) {
   wire::Reader fields(frame.fields);
@@ -314,39 +264,63 @@ void check_startup(const DatabaseServerState& server, const Frame& frame) {
   if (!server.database.lets_in(user, password)) {
     throw Farewell("28P01", fmt::format("password authentication failed for user \"{}\"", user));
   }
-  if (database != server.database.name()) {
-    throw Farewell("3D000", fmt::format("database \"{}\" does not exist", database));
-  }
-  if (server.sessions.size() >= server.options.sessions_max) {
-    throw Farewell("53300", "sorry, too many clients already");
-  }
+  require_welcome(server, database);
 }
 
 void converse(DatabaseServerState& server, ClientLine& line) {
   const std::optional<Frame> first = line.read(kStartupMax);
   if (!first) return;
-  if (first->kind == Kind::Cancel) return cancel_session(server, wire::Reader(first->fields));
+  if (first->kind == Kind::Cancel) {
+    wire::Reader fields(first->fields);
+    const std::uint64_t session = fields.u64();
+    return cancel_session(server, session, fields.u64());
+  }
   check_startup(server, *first);
   ServerSession(server, line).run();
 }
 
-}  // namespace
-
-void serve_database_client(const std::shared_ptr<DatabaseServerState>& server, TcpStream stream) {
-  ClientLine line(std::move(stream), ++server->clients_made, server->options.tap.get());
+void serve_frames(DatabaseServerState& server, ClientLine line) {
   const auto say_farewell = [&](std::string_view sqlstate, std::string_view why) {
     line.writer().begin(Kind::Error).u8(1).text(sqlstate).text(why);
     line.writer().u8(static_cast<std::uint8_t>(db::TransactionState::Unknown)).end();
     line.send(kStartupMax);
   };
   try {
-    try {
-      converse(*server, line);
-    } catch (const Farewell& reason) {
-      say_farewell(reason.sqlstate(), reason.what());
-    } catch (const wire::WireError& error) {
-      say_farewell("08P01", error.what());
-    }
+    converse(server, line);
+  } catch (const Farewell& reason) {
+    say_farewell(reason.sqlstate(), reason.what());
+  } catch (const wire::WireError& error) {
+    say_farewell("08P01", error.what());
+  }
+}
+
+/// The first bytes that the client says, as many as tell what it speaks; fewer when it says no
+/// more.
+std::vector<std::byte> read_begin(TcpStream& stream) {
+  std::vector<std::byte> begun;
+  while (begun.size() < wire::kHeaderSize) {
+    std::array<std::byte, 4096> buffer;
+    const std::size_t size = stream.read(buffer, {.timeout = kStartupMax});
+    if (size == 0) break;
+    begun.insert(begun.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(size));
+  }
+  return begun;
+}
+
+/// Behind the length stands the version of the protocol, where a frame has its kind, a letter.
+bool is_postgresql(std::span<const std::byte> begun) {
+  return begun[wire::kHeaderSize - 1] < std::byte{' '};
+}
+
+}  // namespace
+
+void serve_database_client(const std::shared_ptr<DatabaseServerState>& server, TcpStream stream) {
+  const std::uint64_t client = ++server->clients_made;
+  try {
+    const std::vector<std::byte> begun = read_begin(stream);
+    if (begun.size() < wire::kHeaderSize) return;
+    if (is_postgresql(begun)) return postgresql::serve_client(*server, std::move(stream), begun);
+    serve_frames(*server, {std::move(stream), begun, client, server->options.tap.get()});
   } catch (const InputOutputError&) {  // The client has gone, or cannot be reached.
   } catch (const Timeout&) {
   }
