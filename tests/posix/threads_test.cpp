@@ -373,5 +373,42 @@ TEST_F(Threads, ACrashEndsThemAndALockIsFreeInTheNextLife) {
   EXPECT_EQ(lives, 2);
 }
 
+TEST_F(Threads, ADestructorThatWaitsAtACrashKeepsNoOtherFromRunning) {
+  static int destroyed = 0;
+  struct Outer {
+    ~Outer() { ++destroyed; }
+  };
+  struct Sleeper {
+    ~Sleeper() { ::sleep(1); }
+  };
+  destroyed = 0;
+  world_->node("main", [] {
+    std::thread([] {
+      const Outer outer;
+      const Sleeper sleeper;
+      ::sleep(100);
+    }).join();
+  });
+  world_->at(1s, [&] { world_->node("main").crash(); });
+  run();
+  EXPECT_EQ(destroyed, 1);
+}
+
+using ThreadsOfManyRuns = test::OneWorldFixture;
+
+TEST_F(ThreadsOfManyRuns, TakeTheSameTimeInEach) {
+  std::set<std::int64_t> ends;
+  for (int run_number = 0; run_number < 3; ++run_number) {
+    run([&] {
+      std::thread([] {}).join();
+      std::mutex mutex;
+      for (int i = 0; i < 5'000; ++i) const std::lock_guard held(mutex);
+      ends.insert(now().nanoseconds);
+    });
+  }
+  EXPECT_EQ(ends.size(), 1u);
+  EXPECT_GT(*ends.begin(), 0);
+}
+
 }  // namespace
 }  // namespace fermata::sim

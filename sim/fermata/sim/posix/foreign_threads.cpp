@@ -77,6 +77,7 @@ void ForeignThreads::begin_life() {
   is_registered_ = false;
   calls_in_vain_ = 0;
   unswitched_ = 0;
+  slice_ = Duration::zero();
 }
 
 void ForeignThreads::end_life() {
@@ -117,6 +118,7 @@ bool ForeignThreads::is_ending() noexcept {
 void ForeignThreads::leave_if_ending() {
   Thread* const self = current();
   if (self == nullptr) return;
+  if (std::uncaught_exceptions() > 0) return;  // A destructor: it lets nothing out.
   if (over()) host_.leave();
   if (self->ends) throw ThreadExit{nullptr};
   if (!self->is_cancelled || !self->lets_cancel) return;
@@ -232,7 +234,8 @@ std::exception_ptr ForeignThreads::let_others_run(const SourcePlace& place, bool
 Duration ForeignThreads::time_of_slice() noexcept {
   constexpr Duration kShortest = std::chrono::microseconds(10);
   constexpr Duration kLongest = std::chrono::milliseconds(10);
-  const bool goes_on = machine_.now() <= slice_end_ + slice_;  // A timer may be late.
+  const Instant latest = slice_end_ + slice_;  // A timer may be late.
+  const bool goes_on = slice_ > Duration::zero() && machine_.now() <= latest;
   slice_ = goes_on ? std::min(2 * slice_, kLongest) : kShortest;
   slice_end_ = machine_.now() + slice_;
   return slice_;
