@@ -31,6 +31,9 @@ constexpr std::size_t kMostThreads = 10'000;
 /// How many threads are known still that have ended detached: the C library keeps some stacks.
 constexpr std::size_t kMostDetachedEnds = 64;
 constexpr std::uint64_t kMostCallsInVain = 1'000;
+/// How many calls that wait tell a thread that its machine is down, before it is made to leave.
+/// What ends by itself runs its destructors, some of which call.
+constexpr unsigned kMostWaitsAfterEnd = 10;
 /// The most calls that follow each other without a switch.
 constexpr unsigned kTimeSlice = 1'000;
 
@@ -119,7 +122,7 @@ void ForeignThreads::leave_if_ending() {
   Thread* const self = current();
   if (self == nullptr) return;
   if (std::uncaught_exceptions() > 0) return;  // A destructor: it lets nothing out.
-  if (over()) host_.leave();
+  if (over() && ++self->waits_after_end > kMostWaitsAfterEnd) host_.leave();
   if (self->ends) throw ThreadExit{nullptr};
   if (!self->is_cancelled || !self->lets_cancel) return;
   self->lets_cancel = false;

@@ -124,6 +124,7 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
     bool is_joined = false;  // Somebody waits for its end.
     bool ends = false;       // It is to end, with the process.
     bool is_told = false;    // Has been asked to end once.
+    unsigned waits_after_end = 0;  // That it has begun since its machine is down.
     bool has_begun = false;
     bool is_cancelled = false;
     bool lets_cancel = true;
