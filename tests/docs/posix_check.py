@@ -16,11 +16,11 @@ import re
 import sys
 
 SERVED = "runtime/fermata/posix/served/functions.hpp"
+NOT_SERVED = "runtime/fermata/posix/served/unserved_functions.hpp"
 GUARDED_NAMES = "sim/fermata/sim/guard/guarded_functions.hpp"
 GUARDED = "sim/fermata/sim/guard/guarded_functions.cpp"
 SOCKETS = "sim/fermata/sim/posix"
 NAMES = "sim/fermata/sim/net/name_table.cpp"
-UNSERVED = "#define FERMATA_UNSERVED_FUNCTIONS"
 PAGE = "docs/posix.md"
 DIFFERENCES = pathlib.Path(__file__).with_name("posix_differences.tsv")
 
@@ -44,14 +44,9 @@ def rows(text):
     return kinds
 
 
-def served_functions(text):
-    """kind -> the functions that fermata::posix serves."""
-    return rows(text.partition(UNSERVED)[0])
-
-
 def unserved_functions(text):
-    """Those that it defines and does not serve, sorted."""
-    names = [name for some in rows(text.partition(UNSERVED)[2]).values() for name in some]
+    """All functions of a list, sorted."""
+    names = [name for some in rows(text).values() for name in some]
     return sorted(names, key=by_name)
 
 
@@ -75,7 +70,7 @@ def guarded_functions(names, code):
 
 def functions(source):
     """kind -> its functions, sorted."""
-    kinds = served_functions((source / SERVED).read_text())
+    kinds = rows((source / SERVED).read_text())
     place = {name: kind for kind, names in KIND_OF_GUARDED.items() for name in names.split()}
     texts = ((source / path).read_text() for path in (GUARDED_NAMES, GUARDED))
     for name, is_served in guarded_functions(*texts):
@@ -139,7 +134,7 @@ def tables(source):
         otherwise = "the run fails" if kind == "refused" else "nothing that is known"
         made[kind] = table("function | what differs from Linux", names, differences, otherwise)
     made["unserved"] = table("function | what happens",
-                             unserved_functions((source / SERVED).read_text()), differences,
+                             unserved_functions((source / NOT_SERVED).read_text()), differences,
                              "the run fails, and the call with `ENOSYS`")
     effective, kept = socket_options(source)
     for name in effective:
@@ -147,7 +142,7 @@ def tables(source):
             raise SystemExit(f"{DIFFERENCES.name}: what does the option '{name}' do?")
     made["options"] = table("option | what it does", [*effective, *kept], differences,
                             "kept and given back, without an effect")
-    known = {*effective, *unserved_functions((source / SERVED).read_text()),
+    known = {*effective, *unserved_functions((source / NOT_SERVED).read_text()),
              *(name for names in functions(source).values() for name in names)}
     for name in differences.keys() - known:
         raise SystemExit(f"{DIFFERENCES.name}: '{name}' is not served")
@@ -179,10 +174,8 @@ def self_test():
     assert not list(complaints_about(page, wanted))
     assert list(complaints_about(page, {**wanted, "file": ""})), "a kind without a table"
     assert list(complaints_about(page, {})), "a table without a kind"
-    assert served_functions("  ROW(fdio, read) \\\n  ROW(fdio, dup)") == {"fdio": ["read", "dup"]}
-    both = f"  ROW(fdio, read)\n{UNSERVED}(ROW)\n  ROW(file, stat)\n  ROW(file, open)\n"
-    assert served_functions(both) == {"fdio": ["read"]}
-    assert unserved_functions(both) == ["open", "stat"]
+    assert rows("  ROW(fdio, read) \\\n  ROW(fdio, dup)") == {"fdio": ["read", "dup"]}
+    assert unserved_functions("  ROW(fdio, stat)\n  ROW(file, open)\n") == ["open", "stat"]
     code = 'extern "C" {\n\nint f(int a) {\n  if (serving) return 1;\n}\n\nint g() {\n  x();\n}\n'
     assert list(guarded_functions('"f", "g"', code)) == [("f", True), ("g", False)]
     return 0

@@ -42,6 +42,7 @@ WAITS_FOR_PROCESSES = {
 SERVES = {
     "runtime/fermata/posix/kernel.hpp",
     "runtime/fermata/posix/served/clocks.cpp",
+    "runtime/fermata/posix/served/hardware.cpp",
     "runtime/fermata/posix/served/random.cpp",
     "runtime/fermata/posix/served/sleeps.cpp",
     "runtime/fermata/posix/served/system_call.cpp",
@@ -59,10 +60,12 @@ CHARTER_EXCEPTIONS = {
     },
     "a thread": {"sim/fermata/sim/guard/guarded_functions.cpp"},
     # The one table of FERMATA_* variables; what malloc was asked to fill blocks with.
-    # Which driver a program's loop has.
+    # Which driver a program's loop has. What is served to foreign code.
     "the environment": {
         *("sim/fermata/sim/run/environment.cpp", "sim/fermata/sim/run/heap_perturbation.cpp"),
         "runtime/fermata/drivers/factory.cpp",
+        *("runtime/fermata/posix/served/environment.cpp",
+          "runtime/fermata/posix/served/functions.hpp"),
     },
     # Which runtime is current; the bounds of the thread's own stack; where an overflow is caught;
     # whose code is simulated; whose throws are noted; who serves foreign code, and the result of a

@@ -35,6 +35,7 @@
 
 namespace fermata::posix {
 
+class Environment;
 class Files;
 class Heap;
 class Signals;
@@ -151,6 +152,9 @@ class Kernel {
   /// std::terminate() has been called; `why` says for which exception, or is empty. Returns if it
   /// is to end the program.
   virtual void terminate(std::string why) = 0;
+
+  /// What getenv() of foreign libraries knows; null: the variables of the real process.
+  [[nodiscard]] virtual Environment* environment() noexcept { return nullptr; }
 
   // --- files ---
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/posix/library/stubborn.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cassert>
@@ -41,6 +42,20 @@ void stubborn_read(int descriptor) {
 }
 
 int stubborn_run(const char* command) { return std::system(command); }
+
+const char* stubborn_variable(const char* name) { return std::getenv(name); }
+
+int stubborn_set_variable(const char* name, const char* value) {
+  return value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);
+}
+
+long stubborn_configuration(int name) { return ::sysconf(name); }
+
+unsigned long stubborn_limit(int resource) {
+  rlimit limit = {};
+  ::getrlimit(static_cast<__rlimit_resource>(resource), &limit);
+  return limit.rlim_cur;
+}
 
 void stubborn_spin(long nanoseconds) {
   const long end = now() + nanoseconds;

@@ -20,6 +20,12 @@ void stubborn_exit(int code);
 void stubborn_read(int descriptor);
 /// Runs a command in another process.
 int stubborn_run(const char* command);
+/// An environment variable; null when it is not set.
+const char* stubborn_variable(const char* name);
+int stubborn_set_variable(const char* name, const char* value);
+/// What sysconf() and getrlimit() say.
+long stubborn_configuration(int name);
+unsigned long stubborn_limit(int resource);
 /// Waits until a time of the clock has come, in a loop without a wait.
 void stubborn_spin(long nanoseconds);
 }

@@ -343,6 +343,38 @@
   ROW(signal, sigwaitinfo) \
   ROW(process, getpid) \
   ROW(process, getppid) \
+  ROW(process, gettid) \
+  ROW(identity, get_nprocs) \
+  ROW(identity, get_nprocs_conf) \
+  ROW(identity, getpwnam) \
+  ROW(identity, getpwnam_r) \
+  ROW(identity, getpwuid) \
+  ROW(identity, getpwuid_r) \
+  ROW(identity, getrusage) \
+  ROW(identity, pthread_getaffinity_np) \
+  ROW(identity, pthread_setaffinity_np) \
+  ROW(identity, sched_getaffinity) \
+  ROW(identity, sched_getcpu) \
+  ROW(identity, sched_setaffinity) \
+  ROW(identity, sysinfo) \
+  ROW(identity, uname) \
+  ROW(environment, __sysconf) \
+  ROW(environment, clearenv) \
+  ROW(environment, getenv) \
+  ROW(environment, getrlimit) \
+  ROW(environment, getrlimit64) \
+  ROW(environment, prctl) \
+  ROW(environment, putenv) \
+  ROW(environment, secure_getenv) \
+  ROW(environment, setenv) \
+  ROW(environment, sysconf) \
+  ROW(environment, unsetenv) \
+  ROW(time, ctime) \
+  ROW(time, ctime_r) \
+  ROW(time, localtime) \
+  ROW(time, localtime_r) \
+  ROW(time, mktime) \
+  ROW(time, tzset) \
   ROW(end, __assert_fail) \
   ROW(end, abort) \
   ROW(rand, arc4random_buf) \
@@ -351,25 +383,4 @@
   ROW(rand, random) \
   ROW(rand, srand) \
   ROW(rand, srandom)
-
-// FERMATA_UNSERVED_FUNCTIONS(ROW): those that are defined anew since they touch the world as well,
-// and that nothing serves yet. When a foreign library calls one in simulated code, the run fails.
-
-#define FERMATA_UNSERVED_FUNCTIONS(ROW) \
-  ROW(file, ftw) \
-  ROW(file, ftw64) \
-  ROW(file, glob) \
-  ROW(file, glob64) \
-  ROW(file, mkfifo) \
-  ROW(file, mknod) \
-  ROW(file, nftw) \
-  ROW(file, nftw64) \
-  ROW(poll, inotify_init) \
-  ROW(poll, inotify_init1) \
-  ROW(poll, signalfd) \
-  ROW(process, execv) \
-  ROW(process, execvp) \
-  ROW(process, popen) \
-  ROW(process, system) \
-  ROW(process, waitpid)
 // clang-format on

@@ -11,6 +11,7 @@
 #include "fermata/posix/files.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/served/functions.hpp"
+#include "fermata/posix/served/unserved_functions.hpp"
 
 namespace fermata::posix {
 

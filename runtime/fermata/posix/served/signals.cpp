@@ -19,6 +19,7 @@ using fermata::posix::is_valid;
 using fermata::posix::limit_of;
 using fermata::posix::serving;
 using fermata::posix::Signals;
+using fermata::posix::Threads;
 using fermata::posix::threads_for;
 
 namespace {
@@ -147,6 +148,11 @@ pid_t getpid() noexcept {
 pid_t getppid() noexcept {
   Signals* const signals = signals_for(__builtin_return_address(0));
   return signals == nullptr ? FERMATA_REAL(getppid)() : 1;
+}
+
+pid_t gettid() noexcept {
+  Threads* const threads = threads_for(__builtin_return_address(0));
+  return threads == nullptr ? FERMATA_REAL(gettid)() : static_cast<pid_t>(threads->self());
 }
 
 // --- who waits for them ---

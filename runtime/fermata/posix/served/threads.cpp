@@ -6,13 +6,18 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <threads.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdarg>
 #include <cstring>
+#include <string>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/posix/served/threads_serving.hpp"
+#include "fermata/posix/served/told_by_caller.hpp"
 
 using fermata::posix::Deadline;
 using fermata::posix::is_time;
@@ -159,6 +164,34 @@ int pthread_getname_np(pthread_t thread, char* buffer, size_t size) noexcept {
   FERMATA_ASSERT(name.size() < size);
   std::memcpy(buffer, name.c_str(), name.size() + 1);
   return 0;
+}
+
+// Its name is all that is known here.
+int prctl(int option, ...) {
+  std::va_list rest;
+  va_start(rest, option);
+  std::array<unsigned long, 4> given{};
+  for (unsigned long& each : given) each = va_arg(rest, unsigned long);
+  va_end(rest);
+  const bool is_served = fermata::posix::machine_for(__builtin_return_address(0)) != nullptr;
+  Threads* const threads = is_served ? fermata::posix::serving->threads() : nullptr;
+  if (threads == nullptr) {
+    return FERMATA_REAL(prctl)(option, given[0], given[1], given[2], given[3]);
+  }
+  constexpr std::size_t kRoom = kLongestName + 1;
+  auto* const name = reinterpret_cast<char*>(given[0]);
+  switch (option) {
+    case PR_SET_NAME:
+      threads->set_name(threads->self(), std::string(name, ::strnlen(name, kLongestName)).c_str());
+      return 0;
+    case PR_GET_NAME:
+      std::memset(name, 0, kRoom);
+      threads->name_of(threads->self()).copy(name, kLongestName);
+      return 0;
+    default:
+      errno = EINVAL;
+      return -1;
+  }
 }
 
 // --- how it is scheduled, which has no effect ---

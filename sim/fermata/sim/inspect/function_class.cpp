@@ -11,6 +11,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/posix/served/functions.hpp"
+#include "fermata/posix/served/unserved_functions.hpp"
 #include "fermata/sim/inspect/passed_functions.hpp"
 
 namespace fermata::sim::detail {

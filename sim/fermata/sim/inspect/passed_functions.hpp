@@ -19,13 +19,13 @@ struct FunctionGroup {
 
 // clang-format off
 inline constexpr std::array<FunctionGroup, 10> kPassedFunctions = {{
-    // Bytes, and the heap by functions that are served.
+    // Bytes, the heap by functions that are served, and how memory is used that shows no file.
     {"memory",
      "__explicit_bzero_chk __memcmpeq __memcpy_chk __memmove_chk __mempcpy __mempcpy_chk "
      "__memset_chk __rawmemchr __wmemcpy_chk __wmemmove_chk __wmempcpy_chk __wmemset_chk bcmp "
-     "bcopy bzero explicit_bzero ffs ffsl ffsll memccpy memchr memcmp memcpy memfrob "
-     "memmem memmove mempcpy memrchr memset rawmemchr reallocarray swab wmemchr wmemcmp wmemcpy "
-     "wmemmove wmempcpy wmemset"},
+     "bcopy bzero explicit_bzero ffs ffsl ffsll madvise memccpy memchr memcmp memcpy memfrob "
+     "memmem memmove mempcpy memrchr memset mlock mprotect munlock posix_madvise rawmemchr "
+     "reallocarray swab wmemchr wmemcmp wmemcpy wmemmove wmempcpy wmemset"},
     // Strings and characters, of bytes and wide ones, in the locale that is set.
     {"text",
      "__ctype_b_loc __ctype_get_mb_cur_max __ctype_tolower_loc __ctype_toupper_loc __duplocale "
@@ -37,26 +37,27 @@ inline constexpr std::array<FunctionGroup, 10> kPassedFunctions = {{
      "__wcsnrtombs_chk __wcsrtombs_chk __wcstombs_chk __wcsxfrm_l __wctomb_chk __wctype_l "
      "__xpg_basename __xpg_strerror_r a64l argz_add argz_add_sep argz_append argz_count "
      "argz_create argz_create_sep argz_delete argz_extract argz_insert argz_next argz_replace "
-     "argz_stringify basename btowc c16rtomb c32rtomb c8rtomb dirname duplocale envz_add "
-     "envz_entry envz_get envz_merge envz_remove envz_strip fnmatch freelocale gai_strerror "
-     "getopt getopt_long getopt_long_only getsubopt hstrerror iconv iconv_close index isalnum "
-     "isalnum_l isalpha isalpha_l isascii isblank isblank_l iscntrl iscntrl_l isdigit isdigit_l "
-     "isgraph isgraph_l islower islower_l isprint isprint_l ispunct ispunct_l isspace isspace_l "
-     "isupper isupper_l iswalnum iswalnum_l iswalpha iswalpha_l iswblank iswblank_l iswcntrl "
-     "iswcntrl_l iswctype iswctype_l iswdigit iswdigit_l iswgraph iswgraph_l iswlower iswlower_l "
-     "iswprint iswprint_l iswpunct iswpunct_l iswspace iswspace_l iswupper iswupper_l iswxdigit "
-     "iswxdigit_l isxdigit isxdigit_l l64a localeconv mblen mbrlen mbrtoc16 mbrtoc32 mbrtoc8 "
-     "mbrtowc mbsinit mbsnrtowcs mbsrtowcs mbstowcs mbtowc nl_langinfo nl_langinfo_l regcomp "
-     "regerror regexec regfree rindex sigabbrev_np sigdescr_np stpcpy stpncpy strcasecmp "
-     "strcasecmp_l strcasestr strcat strchr strchrnul strcmp strcoll strcoll_l strcpy strcspn "
-     "strdup strerror strerror_l strerror_r strerrordesc_np strerrorname_np strlen strncasecmp "
-     "strncasecmp_l strncat strncmp strncpy strndup strnlen strpbrk strrchr strsep strsignal "
-     "strspn strstr strtok strtok_r strverscmp strxfrm strxfrm_l toascii tolower tolower_l "
-     "toupper toupper_l towctrans towctrans_l towlower towlower_l towupper towupper_l uselocale "
-     "wcpcpy wcpncpy wcrtomb wcscasecmp wcscasecmp_l wcscat wcschr wcschrnul wcscmp wcscoll "
-     "wcscoll_l wcscpy wcscspn wcsdup wcslen wcsncasecmp wcsncasecmp_l wcsncat wcsncmp wcsncpy "
-     "wcsnlen wcsnrtombs wcspbrk wcsrchr wcsrtombs wcsspn wcsstr wcstok wcstombs wcswidth "
-     "wcsxfrm wcsxfrm_l wctob wctomb wctrans wctrans_l wctype wctype_l wcwidth wordfree"},
+     "argz_stringify basename bindtextdomain btowc c16rtomb c32rtomb c8rtomb dcgettext "
+     "dcngettext dgettext dirname duplocale envz_add envz_entry envz_get envz_merge envz_remove "
+     "envz_strip fnmatch freelocale gai_strerror getopt getopt_long getopt_long_only getsubopt "
+     "gettext globfree hstrerror iconv iconv_close index isalnum isalnum_l isalpha isalpha_l "
+     "isascii isblank isblank_l iscntrl iscntrl_l isdigit isdigit_l isgraph isgraph_l islower "
+     "islower_l isprint isprint_l ispunct ispunct_l isspace isspace_l isupper isupper_l iswalnum "
+     "iswalnum_l iswalpha iswalpha_l iswblank iswblank_l iswcntrl iswcntrl_l iswctype iswctype_l "
+     "iswdigit iswdigit_l iswgraph iswgraph_l iswlower iswlower_l iswprint iswprint_l iswpunct "
+     "iswpunct_l iswspace iswspace_l iswupper iswupper_l iswxdigit iswxdigit_l isxdigit "
+     "isxdigit_l l64a localeconv mblen mbrlen mbrtoc16 mbrtoc32 mbrtoc8 mbrtowc mbsinit "
+     "mbsnrtowcs mbsrtowcs mbstowcs mbtowc nl_langinfo nl_langinfo_l regcomp regerror regexec "
+     "regfree rindex setlocale sigabbrev_np sigdescr_np stpcpy stpncpy strcasecmp strcasecmp_l "
+     "strcasestr strcat strchr strchrnul strcmp strcoll strcoll_l strcpy strcspn strdup strerror "
+     "strerror_l strerror_r strerrordesc_np strerrorname_np strftime strftime_l strlen "
+     "strncasecmp strncasecmp_l strncat strncmp strncpy strndup strnlen strpbrk strrchr strsep "
+     "strsignal strspn strstr strtok strtok_r strverscmp strxfrm strxfrm_l toascii tolower "
+     "tolower_l toupper toupper_l towctrans towctrans_l towlower towlower_l towupper towupper_l "
+     "uselocale wcpcpy wcpncpy wcrtomb wcscasecmp wcscasecmp_l wcscat wcschr wcschrnul wcscmp "
+     "wcscoll wcscoll_l wcscpy wcscspn wcsdup wcslen wcsncasecmp wcsncasecmp_l wcsncat wcsncmp "
+     "wcsncpy wcsnlen wcsnrtombs wcspbrk wcsrchr wcsrtombs wcsspn wcsstr wcstok wcstombs "
+     "wcswidth wcsxfrm wcsxfrm_l wctob wctomb wctrans wctrans_l wctype wctype_l wcwidth wordfree"},
     // Numbers from text and to text, and formatted text in memory.
     {"numbers",
      "__asprintf_chk __isoc99_sscanf __isoc99_swscanf __isoc99_vsscanf __isoc99_vswscanf "
@@ -287,9 +288,10 @@ inline constexpr std::array<FunctionGroup, 10> kPassedFunctions = {{
      "__cyg_profile_func_enter __cyg_profile_func_exit __errno_location __fortify_fail "
      "__getpagesize __h_errno_location __libc_current_sigrtmax __libc_current_sigrtmin "
      "__libc_start_main __longjmp_chk __register_atfork __stack_chk_fail __tls_get_addr "
-     "_dl_find_object _longjmp _mcount _setjmp dl_iterate_phdr dladdr dladdr1 dlerror "
-     "getpagesize gnu_get_libc_release gnu_get_libc_version longjmp mallinfo mallinfo2 "
-     "malloc_trim mallopt mcount pthread_atfork setjmp"},
+     "_dl_find_object _longjmp _mcount _setjmp backtrace backtrace_symbols dl_iterate_phdr "
+     "dladdr dladdr1 dlclose dlerror dlopen dlsym getpagesize gnu_get_libc_release "
+     "gnu_get_libc_version longjmp mallinfo mallinfo2 malloc_trim mallopt mcount pthread_atfork "
+     "setjmp"},
 }};
 // clang-format on
 

@@ -76,6 +76,7 @@ void SimKernel::begin_life() {
   signals_.begin_life();
   threads_.begin_life();
   files_->begin_life();
+  environment_.clear();
   image_.forget();
   heap_.clear();
 }

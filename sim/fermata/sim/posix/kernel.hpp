@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/posix/environment.hpp"
 #include "fermata/posix/heap.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/sim/machine/machine.hpp"
@@ -117,6 +118,8 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   [[noreturn]] void abort(std::string why) override;
   void terminate(std::string why) override;
 
+  [[nodiscard]] posix::Environment* environment() noexcept override { return &environment_; }
+
   [[nodiscard]] posix::Files* files() noexcept override;
 
   void fill_randomly(std::span<std::byte> target) override;
@@ -209,6 +212,7 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   ForeignSignals signals_;
   ForeignThreads threads_;
   posix::Heap heap_;
+  posix::Environment environment_;
   LibraryImage image_;
   mutable std::array<KnownPlace, 64> known_places_{};  // By address: looking for one takes long.
   unsigned idle_calls_ = 0;                            // Since something was waited for.

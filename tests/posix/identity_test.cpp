@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a simulated machine is, and what its process knows of itself: the same wherever a test runs.
+
+#include <pwd.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+#include <thread>
+
+#include "fermata/core/suspend.hpp"
+#include "tests/posix/library/stubborn.hpp"
+#include "tests/support/world_fixture.hpp"
+
+namespace fermata::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Identity : public test::WorldFixture {
+ protected:
+  void run_alone(std::function<void()> body) {
+    world_->node("desk", std::move(body));
+    run();
+  }
+};
+
+TEST_F(Identity, AMachineHasItsNameAndWhatEachOtherHas) {
+  run_alone([] {
+    utsname names = {};
+    EXPECT_EQ(uname(&names), 0);
+    EXPECT_STREQ(names.sysname, "Linux");
+    EXPECT_STREQ(names.nodename, "desk");
+    EXPECT_EQ(std::thread::hardware_concurrency(), 4u);
+    cpu_set_t set;
+    EXPECT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+    EXPECT_EQ(CPU_COUNT(&set), 4);
+    CPU_ZERO(&set);
+    EXPECT_EQ(pthread_setaffinity_np(pthread_self(), sizeof set, &set), EINVAL);
+    delay(100s);
+    struct sysinfo info = {};
+    EXPECT_EQ(sysinfo(&info), 0);
+    EXPECT_GE(info.uptime, 100);
+    EXPECT_EQ(info.totalram, 8UL << 30);
+  });
+}
+
+TEST_F(Identity, ALibraryFindsTheLimitsOfTheMachine) {
+  run_alone([] {
+    EXPECT_EQ(stubborn_configuration(_SC_NPROCESSORS_ONLN), 4);
+    EXPECT_EQ(stubborn_configuration(_SC_PAGESIZE), sysconf(_SC_PAGESIZE));
+    EXPECT_EQ(stubborn_limit(RLIMIT_NOFILE), 1024u);
+    EXPECT_EQ(stubborn_limit(RLIMIT_STACK), 8UL << 20);
+    EXPECT_EQ(stubborn_limit(RLIMIT_CPU), RLIM_INFINITY);
+  });
+  EXPECT_EQ(stubborn_configuration(_SC_NPROCESSORS_ONLN), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+TEST_F(Identity, EachProcessBeginsWithoutVariables) {
+  const auto look = [] {
+    EXPECT_EQ(stubborn_variable("PATH"), nullptr);
+    EXPECT_EQ(stubborn_set_variable("PATH", "/nowhere"), 0);
+    EXPECT_STREQ(stubborn_variable("PATH"), "/nowhere");
+    EXPECT_STRNE(std::getenv("PATH"), "/nowhere") << "the program's own is the real one";
+    EXPECT_EQ(stubborn_set_variable("PATH", nullptr), 0);
+    EXPECT_EQ(stubborn_variable("PATH"), nullptr);
+    EXPECT_EQ(stubborn_set_variable("A=B", "c"), -1);
+    EXPECT_EQ(errno, EINVAL);
+    EXPECT_EQ(stubborn_set_variable("PATH", "/left"), 0);
+  };
+  world_->node("one", look);
+  world_->node("other", look);
+  run();
+  EXPECT_STREQ(stubborn_variable("PATH"), std::getenv("PATH"));
+}
+
+TEST_F(Identity, TheOnlyUserIsRoot) {
+  run_alone([] {
+    passwd entry = {};
+    passwd* found = nullptr;
+    std::array<char, 64> texts{};
+    EXPECT_EQ(getpwuid_r(getuid(), &entry, texts.data(), texts.size(), &found), 0);
+    ASSERT_EQ(found, &entry);
+    EXPECT_STREQ(entry.pw_name, "root");
+    EXPECT_STREQ(entry.pw_passwd, "x");
+    EXPECT_STREQ(entry.pw_dir, "/root");
+    EXPECT_STREQ(entry.pw_shell, "/bin/sh");
+    EXPECT_EQ(getpwuid_r(0, &entry, texts.data(), 4, &found), ERANGE);
+    EXPECT_EQ(getpwnam_r("nobody", &entry, texts.data(), texts.size(), &found), 0);
+    EXPECT_EQ(found, nullptr);
+    EXPECT_EQ(getpwuid(7), nullptr);
+    EXPECT_STREQ(getpwnam("root")->pw_dir, "/root");
+  });
+}
+
+TEST_F(Identity, LocalTimeIsUtc) {
+  run_alone([] {
+    const time_t noon = 12 * 3600;
+    tm parts = {};
+    ASSERT_NE(localtime_r(&noon, &parts), nullptr);
+    EXPECT_EQ(parts.tm_hour, 12);
+    EXPECT_STREQ(parts.tm_zone, "UTC");
+    EXPECT_EQ(mktime(&parts), noon);
+    EXPECT_STREQ(ctime(&noon), "Thu Jan  1 12:00:00 1970\n");
+  });
+}
+
+}  // namespace
+}  // namespace fermata::sim
