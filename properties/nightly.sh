@@ -80,6 +80,9 @@ for driver in $("$build/tests/soak/fermata_loop_soak" --list); do
   printf '"limit": %s, "ok": %s}]\n' "$SOAK_SECONDS" "$soaked" >>"$rows/soak_loop_$driver.json"
 done
 
+echo "--- libraries that were not written for Fermata"
+tests/outside/long_runs.py "$build" --json "$rows/foreign.json" || failed=1
+
 echo "--- page of a run: made from its sources and the lock file, and compared; opened"
 rebuilt=true pages=1
 sim/fermata/sim/report/web/rebuild.sh || rebuilt=false pages=0 failed=1
