@@ -22,8 +22,8 @@ ENTRY = re.compile(r"outside\((\w+), (\w+), ?(\w*) ?\)")
 class Libuv(Suite):
     package = "libuv1"
     title = "libuv 1.44.2"
-    about = """The tests of libuv itself, on Debian's `libuv.so.1`. Their helpers, such as an echo server, are processes
-of their own."""
+    about = """The tests of libuv itself, on Debian's `libuv.so.1`. Their helpers, such as an echo
+server, are processes of their own."""
     reasons_file = "libuv1_not_counted.tsv"
     at_once_on_linux = 1  # They use the same ports and files.
 
