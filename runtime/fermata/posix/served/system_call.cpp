@@ -3,9 +3,13 @@
 // syscall(): the calls that libraries make by number, since the C library has no function for them
 // or had none: futexes above all, which the C++ library waits by.
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,6 +18,7 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <span>
 
 #include "fermata/base/assert.hpp"
@@ -70,6 +75,40 @@ long serve_futex(Kernel& kernel, Threads& threads, const Arguments& given) {
   }
 }
 
+/// What the served function of the same name returns, with errno; nullopt when there is none here.
+/// The functions themselves see whether anybody serves them.
+std::optional<long> call_function(long number, const Arguments& given) {
+  const int descriptor = static_cast<int>(given[0]);
+  const auto* const pieces = reinterpret_cast<const iovec*>(given[1]);
+  const int count = static_cast<int>(given[2]);
+  auto* const messages = reinterpret_cast<mmsghdr*>(given[1]);
+  const auto most = static_cast<unsigned>(given[2]);
+  const int flags = static_cast<int>(given[3]);
+  switch (number) {
+    case SYS_close:
+      return ::close(descriptor);
+    case SYS_dup3:
+      return ::dup3(descriptor, static_cast<int>(given[1]), count);
+    case SYS_preadv:
+      return ::preadv(descriptor, pieces, count, given[3]);
+    case SYS_pwritev:
+      return ::pwritev(descriptor, pieces, count, given[3]);
+    case SYS_recvmmsg:
+      return ::recvmmsg(descriptor, messages, most, flags, reinterpret_cast<timespec*>(given[4]));
+    case SYS_sendmmsg:
+      return ::sendmmsg(descriptor, messages, most, flags);
+    case SYS_copy_file_range:
+      return ::copy_file_range(descriptor, reinterpret_cast<off64_t*>(given[1]), count,
+                               reinterpret_cast<off64_t*>(given[3]),
+                               static_cast<std::size_t>(given[4]), static_cast<unsigned>(given[5]));
+    case SYS_statx:
+      return ::statx(descriptor, reinterpret_cast<const char*>(given[1]), count,
+                     static_cast<unsigned>(given[3]), reinterpret_cast<struct statx*>(given[4]));
+    default:
+      return std::nullopt;
+  }
+}
+
 /// Answers as the function does that makes the same call; what has none that is served is refused.
 long serve(Kernel& kernel, long number, const Arguments& given, const void* from) {
   Threads* const threads = threads_for(from);
@@ -107,7 +146,7 @@ extern "C" long syscall(long number, ...) noexcept {
   Arguments given;
   for (long& each : given) each = va_arg(list, long);
   va_end(list);
-  if (number == SYS_close) return ::close(static_cast<int>(given[0]));  // libuv closes so.
+  if (const std::optional<long> result = call_function(number, given)) return *result;
   Kernel* const kernel = serving_machine();
   if (kernel == nullptr) {
     return FERMATA_REAL(syscall)(number, given[0], given[1], given[2], given[3], given[4],
