@@ -96,6 +96,19 @@ TEST_F(ServedCalls, AreTheSystemsOutsideOfAWorld) {
   EXPECT_GT(time.tv_sec, 0);
 }
 
+TEST_F(ServedCalls, AMachineHasBeenUpForAWhileAndAProcessHasNot) {
+  begin(1, FaultSet::none(), "calm");
+  run_alone([] {
+    timespec time = {};
+    for (const clockid_t clock : {CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW, CLOCK_BOOTTIME}) {
+      EXPECT_EQ(::clock_gettime(clock, &time), 0);
+      EXPECT_GT(time.tv_sec, 0);
+    }
+    EXPECT_EQ(::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time), 0);
+    EXPECT_EQ(time.tv_sec, 0);
+  });
+}
+
 TEST_F(ServedCalls, TwoMachinesTalkWithBlockingCalls) {
   std::string got;
   world_->node("server", [] {
@@ -430,6 +443,22 @@ TEST_F(ServedCalls, RandomNumbersAreTheSeedsAndThoseOfRandTheLibrarys) {
   const std::uint64_t first = draw(1);
   EXPECT_EQ(draw(1), first);
   EXPECT_NE(draw(2), first);
+}
+
+TEST_F(ServedCalls, RandomNumbersAreDifferentWhereNothingVaries) {
+  std::set<std::uint64_t> drawn = {0};
+  begin(1, FaultSet::none(), "calm");
+  for (const char* name : {"a", "b"}) {
+    world_->node(name, [&] {
+      for (int i = 0; i < 3; ++i) {
+        std::uint64_t number = 0;
+        EXPECT_EQ(::getrandom(&number, sizeof number, 0), ssize_t{8});
+        drawn.insert(number);
+      }
+    });
+  }
+  run();
+  EXPECT_EQ(drawn.size(), 7u);
 }
 
 // --- descriptors ---

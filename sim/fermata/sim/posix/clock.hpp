@@ -9,6 +9,8 @@
 
 namespace fermata::sim::detail {
 
+inline constexpr Duration kUptime = std::chrono::seconds(10);
+
 /// Whether the clock tells the time of the day.
 [[nodiscard]] inline bool is_wall_clock(clockid_t clock) noexcept {
   return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ||
@@ -20,11 +22,18 @@ namespace fermata::sim::detail {
   return clock >= CLOCK_REALTIME && clock <= CLOCK_TAI;
 }
 
-/// What a clock shows now, since its beginning.
+/// Whether the clock begins with the process.
+[[nodiscard]] inline bool is_processor_clock(clockid_t clock) noexcept {
+  return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+}
+
+/// What a clock shows now, since its beginning. A machine has been up for a while when its first
+/// process begins: programs take 0 for no time at all.
 [[nodiscard]] inline Duration clock_shown(Machine& machine, clockid_t clock) {
   const Instant now = machine.now();
   if (is_wall_clock(clock)) return Duration(machine.clock().wall(now).nanoseconds);
-  return Duration(machine.clock().shown(now).nanoseconds);
+  const Duration shown(machine.clock().shown(now).nanoseconds);
+  return is_processor_clock(clock) ? shown : kUptime + shown;
 }
 
 [[nodiscard]] inline Duration duration_of(const timespec& time) noexcept {

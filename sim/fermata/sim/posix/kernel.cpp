@@ -72,6 +72,7 @@ void SimKernel::begin_life() {
   idle_calls_ = 0;
   calls_after_end_ = 0;
   calls_in_vain_ = 0;
+  random_words_ = 0;
   seed_random(1);
   signals_.begin_life();
   threads_.begin_life();

@@ -217,6 +217,7 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   mutable std::array<KnownPlace, 64> known_places_{};  // By address: looking for one takes long.
   unsigned idle_calls_ = 0;                            // Since something was waited for.
   std::uint64_t calls_after_end_ = 0;                  // Calls since the run has ended.
+  std::uint64_t random_words_ = 0;                     // That were told since its life began.
   std::uint64_t calls_in_vain_ = 0;  // Calls that coroutines make although they are to end.
   std::array<char, 128> random_state_{};
   random_data random_ = {};

@@ -69,10 +69,14 @@ void SimKernel::yield() {
 
 // --- random numbers ---
 
+// What is drawn is 0 whenever a strategy varies nothing; what is told is different each time.
 void SimKernel::fill_randomly(std::span<std::byte> target) {
   const bool ended = enter("getrandom") != 0;
+  const auto now = static_cast<std::uint64_t>(clock_shown(machine_, CLOCK_MONOTONIC).count());
+  const std::uint64_t key = key_of(key_of(machine_.key(), "random"), now);
   while (!target.empty()) {
-    const std::uint64_t bits = ended ? key_of(calls_after_end_, "random") : random_bits();
+    const std::uint64_t drawn = ended ? calls_after_end_ : random_bits();
+    const std::uint64_t bits = drawn ^ key_of(key, random_words_++);
     const std::size_t part = std::min(target.size(), sizeof bits);
     std::memcpy(target.data(), &bits, part);
     target = target.subspan(part);
