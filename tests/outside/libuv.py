@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libuv's own tests: one library with all of them, on Debian's libuv.so.1."""
+"""libuv's own tests, on Debian's libuv.so.1."""
 
 import concurrent.futures
 import os
@@ -28,15 +28,15 @@ server, are processes of their own."""
     at_once_on_linux = 1  # They use the same ports and files.
 
     def build(self, sources, folder, only):
-        library = build_library(sources, folder)
+        libraries = build_libraries(sources, folder)
         files = folder / "files"
         shutil.copytree(sources / "test/fixtures", files / "test/fixtures", dirs_exist_ok=True)
         tests = {}
         for kind, name, helper in entries(sources):
             if kind == "test":
-                tests[name] = Test(library, [name], files)
+                tests[name] = Test(libraries[name], main=f"run_test_{name}", files=files)
             else:
-                tests[name].helper = helper
+                tests[name].helper = f"run_helper_{helper}"
         return len(tests), {name: test for name, test in tests.items() if only in name}
 
 
@@ -47,25 +47,46 @@ def entries(sources):
     return ENTRY.findall(done.stdout)
 
 
-def build_library(sources, folder):
-    files = [*sorted((sources / "test").glob("test-*.c")), sources / "test/echo-server.c",
-             sources / "test/blackhole-server.c", HERE / "libuv_main.c"]
+def build_libraries(sources, folder):
+    """Name of a test -> library; one for each source file, so that little is copied in a run."""
+    common = [compile_one(each, sources, folder)
+              for each in (sources / "test/echo-server.c", sources / "test/blackhole-server.c",
+                           HERE / "libuv_runner.c")]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        objects = list(pool.map(lambda each: compile_one(each, sources, folder), files))
-    library = folder / "libuv_tests.so"
-    code, output = run(["cc", "-shared", "-o", library, *objects, "-luv", "-lpthread", "-ldl",
-                        "-lutil"], 60, stderr=subprocess.STDOUT)
-    if code != 0:
-        raise SystemExit(f"outside: {library} cannot be linked:\n{output}")
+        libraries = pool.map(lambda each: build_one(each, common, sources, folder),
+                             sorted((sources / "test").glob("test-*.c")))
+    return {name: library for library in libraries for name in tests_in(library)}
+
+
+def build_one(source, common, sources, folder):
+    compiled = compile_one(source, sources, folder)
+    library = compiled.with_suffix(".so")
+    if is_older(library, compiled, *common):
+        must_run("linked", library, ["cc", "-shared", "-o", library, compiled, *common, "-luv",
+                                     "-lpthread", "-ldl", "-lutil"])
     return library
 
 
 def compile_one(source, sources, folder):
     compiled = folder / f"{source.stem}.o"
-    if not compiled.exists() or compiled.stat().st_mtime < source.stat().st_mtime:
-        command = ["cc", *FLAGS, "-I", sources / "test", "-I", sources / "src", "-c", source,
-                   "-o", compiled]
-        code, output = run(command, 60, stderr=subprocess.STDOUT)
-        if code != 0:
-            raise SystemExit(f"outside: {source} cannot be compiled:\n{output}")
+    if is_older(compiled, source):
+        must_run("compiled", source, ["cc", *FLAGS, "-I", sources / "test", "-I", sources / "src",
+                                      "-c", source, "-o", compiled])
     return compiled
+
+
+def is_older(made, *sources):
+    newest = max(each.stat().st_mtime for each in sources)
+    return not made.exists() or made.stat().st_mtime < newest
+
+
+def must_run(verb, what, command):
+    code, output = run(command, 60, stderr=subprocess.STDOUT)
+    if code != 0:
+        raise SystemExit(f"outside: {what} cannot be {verb}:\n{output}")
+
+
+def tests_in(library):
+    done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
+                          check=True)
+    return re.findall(r" T run_test_(\w+)$", done.stdout, re.M)

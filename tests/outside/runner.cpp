@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs a program that is built as a shared library, with its main called outside_main, on Linux or
-// as the program of a simulated machine.
+// Runs functions of a shared library as programs, on Linux or on a simulated machine.
 //
-// usage: outside_runner [--files FOLDER] [--helper NAME] linux|STRATEGY:SEED LIBRARY [ARGUMENT...]
+// usage: outside_runner [--files FOLDER] [--helper FUNCTION] linux|STRATEGY:SEED LIBRARY FUNCTION
 //
-// --files   what the working directory has, which is the root, in the simulated machine
-// --helper  the argument of another process of the library, which runs first
+// FUNCTION  a main; it may leave its arguments out
+// --files   what the working directory has in the simulated machine
+// --helper  the main of another process, which runs first, and ends with the first one
 //
-// Prints "ends with N", what main returns or gives to exit(), or "fails: WHY" when it fails the
+// Prints "ends with N", what the main returns or gives to exit(), or "fails: WHY" when it fails the
 // run, and "trace HASH". Exits with 0 when it has printed one.
 
 #include <dlfcn.h>
@@ -30,7 +30,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
@@ -44,7 +43,8 @@ struct Options {
   std::string files;
   std::string helper;
   std::string place;
-  std::vector<std::string> arguments;  // The library is the first.
+  std::string library;
+  std::string main;
 };
 
 std::optional<Options> parse(std::span<char*> words) {
@@ -56,17 +56,24 @@ std::optional<Options> parse(std::span<char*> words) {
     (name == "--files" ? options.files : options.helper) = words[1];
     words = words.subspan(2);
   }
-  if (words.size() < 2) return std::nullopt;
+  if (words.size() != 3) return std::nullopt;
   options.place = words[0];
-  options.arguments.assign(words.begin() + 1, words.end());
-  return options;
+  options.library = words[1];
+  options.main = words[2];
+  const bool is_known = options.place == "linux" || options.place.find(':') != std::string::npos;
+  return is_known ? std::optional(options) : std::nullopt;
 }
 
-int call(Main* main, std::vector<std::string>& words) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  return main(static_cast<int>(words.size()), arguments.data());
+/// Null, and told, when there is none.
+Main* find_main(void* library, const std::string& name) {
+  void* const found = library == nullptr ? nullptr : ::dlsym(library, name.c_str());
+  if (found == nullptr) fmt::print(stderr, "outside_runner: {}\n", ::dlerror());
+  return reinterpret_cast<Main*>(found);
+}
+
+int call(Main* main, std::string name) {
+  std::array<char*, 2> arguments = {name.data(), nullptr};
+  return main(1, arguments.data());
 }
 
 /// Path from `folder` -> contents; without any of a folder.
@@ -97,7 +104,7 @@ int ready_end = -1;  // Of the helper.
 void tell_ready() { static_cast<void>(::write(ready_end, "", 1)); }
 
 /// Another process, which is there until this one ends; returns when it is ready.
-void start_helper(void* library, Main* main, const Options& options) {
+void start_helper(void* library, Main* helper, const std::string& name) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) return;
   if (::fork() == 0) {
@@ -106,8 +113,7 @@ void start_helper(void* library, Main* main, const Options& options) {
     if (void* const told = ::dlsym(library, "outside_ready")) {
       *static_cast<void (**)()>(told) = &tell_ready;
     }
-    std::vector<std::string> words = {options.arguments.front(), options.helper};
-    std::_Exit(call(main, words));
+    std::_Exit(call(helper, name));
   }
   ::close(ends[1]);
   char byte = 0;
@@ -115,15 +121,16 @@ void start_helper(void* library, Main* main, const Options& options) {
   ::close(ends[0]);
 }
 
-void run_on_linux(void* library, Main* main, Options& options) {
-  if (!options.helper.empty()) start_helper(library, main, options);
-  fmt::print("ends with {}\n", call(main, options.arguments));
-}
-
 // --- in the world ---
 
+/// What a system has; the disk of a machine is empty.
+void make_folders() {
+  ::mkdir("/tmp", 01777);
+  ::mkdir("/home", 0755);
+  ::chdir("/home");
+}
+
 void write_files(const std::map<std::string, std::optional<std::string>>& files) {
-  ::mkdir("/tmp", 01777);  // As on Linux; the disk of a machine is empty.
   for (const auto& [path, contents] : files) {
     if (!contents) {
       ::mkdir(path.c_str(), 0755);
@@ -135,7 +142,7 @@ void write_files(const std::map<std::string, std::optional<std::string>>& files)
   }
 }
 
-void run_in_world(Main* main, Options& options) {
+void run_in_world(Main* main, const Options& options) {
   const std::size_t colon = options.place.find(':');
   const auto strategy = fermata::sim::make_strategy(options.place.substr(0, colon));
   fermata::sim::Decisions decisions(*strategy);
@@ -144,8 +151,9 @@ void run_in_world(Main* main, Options& options) {
   fermata::sim::World world(decisions, {.faults = fermata::sim::FaultSet::none()});
   int result = 0;
   world.node("main", [&] {
+    make_folders();
     write_files(files);
-    result = call(main, options.arguments);
+    result = call(main, options.library);
   });
   world.run();
   const std::string failure = world.failure() ? world.failure()->message : std::string();
@@ -161,23 +169,20 @@ void run_in_world(Main* main, Options& options) {
 }  // namespace
 
 int main(int count, char** words) {
-  std::optional<Options> options = parse({words, static_cast<std::size_t>(count)});
-  if (!options || (options->place != "linux" && options->place.find(':') == std::string::npos)) {
+  const std::optional<Options> options = parse({words, static_cast<std::size_t>(count)});
+  if (!options) {
     fmt::print(stderr,
-               "usage: outside_runner [--files FOLDER] [--helper NAME] linux|STRATEGY:SEED "
-               "LIBRARY [ARGUMENT...]\n");
+               "usage: outside_runner [--files FOLDER] [--helper FUNCTION] linux|STRATEGY:SEED "
+               "LIBRARY FUNCTION\n");
     return 2;
   }
-  const std::string& path = options->arguments.front();
-  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  Main* const outside =
-      library == nullptr ? nullptr : reinterpret_cast<Main*>(::dlsym(library, "outside_main"));
-  if (outside == nullptr) {
-    fmt::print(stderr, "outside_runner: {}\n", ::dlerror());
-    return 2;
-  }
+  void* const library = ::dlopen(options->library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  Main* const outside = find_main(library, options->main);
+  Main* const helper = options->helper.empty() ? nullptr : find_main(library, options->helper);
+  if (outside == nullptr || (helper == nullptr && !options->helper.empty())) return 2;
   if (options->place == "linux") {
-    run_on_linux(library, outside, *options);
+    if (helper != nullptr) start_helper(library, helper, options->library);
+    fmt::print("ends with {}\n", call(outside, options->library));
   } else {
     run_in_world(outside, *options);
   }

@@ -53,14 +53,14 @@ def fetch(package, folder):
 @dataclasses.dataclass
 class Test:
     library: pathlib.Path
-    arguments: list[str] = dataclasses.field(default_factory=list)  # Of its main.
+    main: str = "outside_main"
+    helper: str = ""  # The main of another process.
     files: pathlib.Path | None = None  # What its working directory has.
-    helper: str = ""  # The argument of another process of the library.
 
     def command(self, runner, place, files):
         options = ["--files", files] if files else []
         options += ["--helper", self.helper] if self.helper else []
-        return [runner, *options, place, self.library, *self.arguments]
+        return [runner, *options, place, self.library, self.main]
 
 
 def outcome(code, output):
