@@ -16,8 +16,8 @@ DANGEROUS = re.compile(r"clock_settime/")
 class PosixTestSuite(Suite):
     package = "posixtestsuite"
     title = "posixtestsuite 1.5.2"
-    about = """The tests of threads, semaphores, clocks and `nanosleep`. Those of `clock_settime` are left
-out: on Linux they set the clock of the real machine."""
+    about = """The tests of threads, semaphores, clocks and `nanosleep`. Those of `clock_settime`
+are left out: on Linux they set the clock of the real machine."""
     reasons_file = "not_counted.tsv"
 
     def build(self, sources, folder, only):

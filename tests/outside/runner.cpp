@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -31,6 +32,7 @@
 #include <string>
 #include <string_view>
 
+#include "fermata/core/suspend.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
@@ -142,7 +144,21 @@ void write_files(const std::map<std::string, std::optional<std::string>>& files)
   }
 }
 
-void run_in_world(Main* main, const Options& options) {
+bool is_ready = false;  // The helper.
+
+/// Another process of the machine; returns when it is ready.
+void begin_helper(void* library, Main* helper, const std::string& name) {
+  using namespace std::chrono_literals;
+  fermata::sim::begin_process("helper", [=] {
+    if (void* const told = ::dlsym(library, "outside_ready")) {
+      *static_cast<void (**)()>(told) = [] { is_ready = true; };
+    }
+    static_cast<void>(call(helper, name));
+  });
+  while (!is_ready) fermata::delay(1ms);
+}
+
+void run_in_world(void* library, Main* main, Main* helper, const Options& options) {
   const std::size_t colon = options.place.find(':');
   const auto strategy = fermata::sim::make_strategy(options.place.substr(0, colon));
   fermata::sim::Decisions decisions(*strategy);
@@ -153,6 +169,7 @@ void run_in_world(Main* main, const Options& options) {
   world.node("main", [&] {
     make_folders();
     write_files(files);
+    if (helper != nullptr) begin_helper(library, helper, options.library);
     result = call(main, options.library);
   });
   world.run();
@@ -184,7 +201,7 @@ int main(int count, char** words) {
     if (helper != nullptr) start_helper(library, helper, options->library);
     fmt::print("ends with {}\n", call(outside, options->library));
   } else {
-    run_in_world(outside, *options);
+    run_in_world(library, outside, helper, *options);
   }
   std::fflush(stdout);
   std::_Exit(0);

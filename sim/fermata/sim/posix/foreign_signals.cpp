@@ -20,6 +20,7 @@ namespace fermata::sim::detail {
 namespace {
 
 constexpr int kFirstProcess = 1'000;
+constexpr int kFurtherProcess = 10'000;
 
 bool is_unstoppable(int signal) noexcept { return signal == SIGKILL || signal == SIGSTOP; }
 
@@ -141,7 +142,8 @@ int ForeignSignals::set_action(int signal, const struct sigaction* action,
 // --- sending ---
 
 pid_t ForeignSignals::process_id() const noexcept {
-  return kFirstProcess + static_cast<pid_t>(machine_.number());
+  return kFirstProcess + static_cast<pid_t>(machine_.number()) +
+         kFurtherProcess * static_cast<pid_t>(host_.process_index());
 }
 
 int ForeignSignals::send(pid_t process, int signal) {

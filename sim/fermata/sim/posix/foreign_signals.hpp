@@ -49,6 +49,8 @@ class SignalHost {
   [[nodiscard]] virtual bool knows_thread(pthread_t thread) = 0;
   /// Others may run first. May suspend.
   virtual void switch_threads(const char* call) = 0;
+  /// Counts the processes of the machine.
+  [[nodiscard]] virtual std::size_t process_index() const noexcept = 0;
 
  protected:
   ~SignalHost() = default;

@@ -21,6 +21,7 @@
 #include "fermata/sim/posix/clock.hpp"
 #include "fermata/sim/posix/interruptible_wait.hpp"
 #include "fermata/sim/posix/kept_caller.hpp"
+#include "fermata/sim/posix/machine_share.hpp"
 #include "fermata/sim/posix/thread_exit.hpp"
 
 namespace fermata::sim::detail {
@@ -367,6 +368,7 @@ int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
   options.scope = &runtime.root_scope();
   const auto coroutine = spawn_in(runtime, std::move(options), Body(*this, start, argument));
   thread = coroutine->id();
+  host_.thread_made(*coroutine);
   threads_.emplace(thread, Thread{.coroutine = Ref<CoroutineBase>::share(*coroutine),
                                   .name = name,
                                   .made_by = posix::caller,
@@ -375,6 +377,7 @@ int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
   host_.foreign_signals().inherit(thread);
   if (attributes != nullptr) adopt_scheduling(thread, *attributes);
   ++running_;
+  ++host_.machine_share().threads;
   has_threads_ = true;
   if (!std::exchange(is_registered_, true)) runtime.scheduler().add_soft_resolver(*this);
   begin_call("pthread_create");
@@ -401,6 +404,7 @@ void ForeignThreads::run(void* (*start)(void*), void* argument) {
 void ForeignThreads::ended(std::uint64_t number) {
   FERMATA_ASSERT(running_ > 0);
   --running_;
+  --host_.machine_share().threads;
   const auto self = threads_.find(number);
   FERMATA_ASSERT(self != threads_.end());
   self->second.has_ended = true;
@@ -539,7 +543,12 @@ std::pair<void*, std::size_t> ForeignThreads::stack_of(pthread_t thread) {
 // --- the end ---
 
 void ForeignThreads::end_if_alone(std::size_t others) {
-  if (running_ == 0 || current_runtime().registry().size() > running_ + others) return;
+  if (running_ == 0) return;
+  const std::size_t threads = host_.machine_share().threads;
+  if (current_runtime().registry().size() <= threads + others) end_all();
+}
+
+void ForeignThreads::end_all() {
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, thread] : threads_) {
     if (!thread.has_ended && !thread.ends) numbers.push_back(number);

@@ -44,6 +44,8 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   void switch_point(const char* call) noexcept;
   /// Ends all threads when no more than so many others are left, which end now.
   void end_if_alone(std::size_t others = 0);
+  /// Ends all threads, the current one at its next call.
+  void end_all();
   /// Whether the current coroutine is a thread that is to end with its process.
   [[nodiscard]] bool is_ending() noexcept;
   /// The main coroutine is about to end: threads that are alone then end with it.

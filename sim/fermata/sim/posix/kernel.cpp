@@ -50,11 +50,14 @@ int refuse_socket(int domain, int type, int protocol) noexcept {
 
 }  // namespace
 
-SimKernel::SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorTable& table)
+SimKernel::SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorTable& table,
+                     const SimKernel* first)
     : machine_(machine),
       network_(network),
       table_(table),
       files_(std::make_unique<SimKernelFiles>(*this, machine, disk)),
+      share_(first != nullptr ? first->share_ : std::make_shared<MachineShare>()),
+      index_(first != nullptr ? ++share_->processes : 0),
       signals_(*this, machine),
       threads_(*this, machine) {
   seed_random(1);
@@ -64,7 +67,7 @@ SimKernel::SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorT
 SimKernel::~SimKernel() {
   std::vector<std::string> leaks;
   table_.end_run(leaks);
-  FERMATA_ASSERT(unix_datagrams_.empty());
+  FERMATA_ASSERT(index_ > 0 || share_->unix_datagrams.empty());
 }
 
 void SimKernel::begin_life() {
@@ -73,6 +76,7 @@ void SimKernel::begin_life() {
   calls_after_end_ = 0;
   calls_in_vain_ = 0;
   random_words_ = 0;
+  if (index_ == 0) share_->processes = 0;
   seed_random(1);
   signals_.begin_life();
   threads_.begin_life();
@@ -83,6 +87,10 @@ void SimKernel::begin_life() {
 }
 
 void SimKernel::end_life() { files_->end_life(); }
+
+void SimKernel::thread_made(CoroutineBase& coroutine) {
+  if (switched_ != nullptr) coroutine.add_switch_handler(switched_);
+}
 
 posix::Files* SimKernel::files() noexcept { return files_.get(); }
 
@@ -267,7 +275,7 @@ int SimKernel::socketpair(int domain, int type, int protocol, std::array<int, 2>
 }
 
 std::shared_ptr<UnixDatagramSocket> SimKernel::make_unix_datagram_socket(std::uint64_t serial) {
-  return std::make_shared<UnixDatagramSocket>(machine_, network_, unix_datagrams_, serial);
+  return std::make_shared<UnixDatagramSocket>(machine_, network_, share_->unix_datagrams, serial);
 }
 
 int SimKernel::bind(int descriptor, const sockaddr* address, socklen_t size) {

@@ -29,8 +29,8 @@
 #include "fermata/sim/posix/foreign_signals.hpp"
 #include "fermata/sim/posix/foreign_threads.hpp"
 #include "fermata/sim/posix/library_images.hpp"
+#include "fermata/sim/posix/machine_share.hpp"
 #include "fermata/sim/posix/ready_wait.hpp"
-#include "fermata/sim/posix/unix_datagram_socket.hpp"
 
 namespace fermata::sim {
 class Disk;
@@ -45,8 +45,10 @@ class TimerDescriptor;
 
 class SimKernel final : public posix::Kernel, private SignalHost, private ThreadHost {
  public:
-  /// `table` has the descriptors of the process.
-  SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorTable& table);
+  /// `table` has the descriptors of the process. `first` is another process of the machine, which
+  /// was there before.
+  SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorTable& table,
+            const SimKernel* first = nullptr);
   ~SimKernel();
 
   /// A process begins: with the variables of libraries as they were loaded, and without memory of
@@ -61,6 +63,10 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   void program_ended() { threads_.end_life(); }
   /// The process has ended, and its descriptors are closed.
   void end_life();
+  /// From now on `handler` is told when its threads are switched.
+  void on_switch(std::shared_ptr<SwitchHandler> handler) { switched_ = std::move(handler); }
+  /// The process is over: its threads end.
+  void exit_threads() { threads_.end_all(); }
   /// Memory of its foreign libraries; null when there is none of its own.
   [[nodiscard]] posix::Heap* heap() noexcept { return heap_.is_available() ? &heap_ : nullptr; }
   /// Its variables in foreign libraries.
@@ -142,6 +148,9 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   void idle() override;
   void begin_waiting() noexcept override { idle_calls_ = 0; }
   [[nodiscard]] ForeignSignals& foreign_signals() noexcept override { return signals_; }
+  void thread_made(CoroutineBase& coroutine) override;
+  [[nodiscard]] MachineShare& machine_share() noexcept override { return *share_; }
+  [[nodiscard]] std::size_t process_index() const noexcept override { return index_; }
   /// Whether somebody is going to read where things have happened.
   [[nodiscard]] bool is_read() const noexcept override { return machine_.run_log() != nullptr; }
   /// Where others may run before or after a call, for people.
@@ -208,7 +217,9 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   Network& network_;
   DescriptorTable& table_;
   std::unique_ptr<SimKernelFiles> files_;
-  UnixDatagramSockets unix_datagrams_;
+  std::shared_ptr<MachineShare> share_;
+  std::size_t index_ = 0;  // Among the processes of the machine.
+  std::shared_ptr<SwitchHandler> switched_;
   ForeignSignals signals_;
   ForeignThreads threads_;
   posix::Heap heap_;

@@ -5,14 +5,23 @@
 
 #include "fermata/base/source_place.hpp"
 
+namespace fermata {
+class CoroutineBase;
+}
+
 namespace fermata::sim::detail {
 
 class ForeignSignals;
+struct MachineShare;
 
 /// What threads need of the kernel that serves them.
 class ThreadHost {
  public:
   [[nodiscard]] virtual ForeignSignals& foreign_signals() noexcept = 0;
+  /// A thread of the process has been made, and has not run yet.
+  virtual void thread_made(CoroutineBase& coroutine) = 0;
+  /// What it has in common with other processes of the machine.
+  [[nodiscard]] virtual MachineShare& machine_share() noexcept = 0;
   /// Whether somebody is going to read where things have happened.
   [[nodiscard]] virtual bool is_read() const noexcept = 0;
   /// Where the call was made, for people.

@@ -318,7 +318,7 @@ void NodeState::begin() {
   now_ = stage_.now();
   phase_ = Phase::Ready;
   suspended_ = context_;
-  if (!is_thread()) reactor_->kernel().begin_life();
+  if (!is_thread()) reactor_->life_begins();
   began_ = false;
   woken_ = false;
   shutdown_requested_ = false;
@@ -356,9 +356,9 @@ void NodeState::resume() {
 void NodeState::switch_to_program() {
   FERMATA_ASSERT(stage_.running_node() == this);
   if (!posix::is_linked()) return switch_context(stage_.own_context(), *suspended_);
-  SimKernel& process = machine().reactor_->kernel();
+  SimKernel& process = machine().reactor_->running_process();
   LibraryImages::instance().enter(process.image());
-  const posix::Serving serving(&reactor_->kernel(), process.heap());
+  const posix::Serving serving(&reactor_->running_process(), process.heap());
   switch_context(stage_.own_context(), *suspended_);
 }
 
@@ -425,7 +425,7 @@ void NodeState::run_program() {
                                .steps = this});
   runtime_->scheduler().reset();
   run_main();
-  if (!is_thread()) reactor_->kernel().program_ended();
+  if (!is_thread()) reactor_->program_ended();
   if (!down_) {
     main_ = nullptr;
     note_course(false);
@@ -459,7 +459,7 @@ void NodeState::run_body(const std::function<void()>& body) {
   struct End {
     NodeState& node;
     ~End() {
-      node.reactor_->kernel().main_ends();
+      node.reactor_->main_ends();
       node.stage_.drop_actions_of(node);
     }
   } const end{*this};

@@ -31,6 +31,7 @@ SimReactor::SimReactor(Program& program, const Surroundings& around)
       order_key_(key_of(program.key(), "order")),
       polls_(attachment_, program),
       kernel_(program, around.network, around.disk, polls_.table()),
+      further_processes_(kernel_, program, around.network, around.disk),
       signals_(attachment_, program),
       triggers_(attachment_, program),
       streams_(attachment_, program, around.network, around.terminal),
@@ -60,6 +61,7 @@ std::vector<std::string> SimReactor::detach() noexcept {
   polls_.table().end_run(leaks);
   kernel_.end_life();
   offload_.end_threads();
+  further_processes_.end_life();
   Agenda& agenda = program_.agenda();
   while (agenda.earliest() != Instant::never()) agenda.run_due(agenda.earliest());
   processes_.look();
@@ -152,6 +154,26 @@ SimProcesses& SimReactor::processes() {
 SimDatagrams& SimReactor::datagrams() {
   require_main("datagrams");
   return datagrams_;
+}
+
+void SimReactor::begin_process(std::string_view name, std::function<void()> main) {
+  require_main("processes");
+  further_processes_.begin(name, std::move(main));
+}
+
+void SimReactor::life_begins() {
+  kernel_.begin_life();
+  further_processes_.begin_life();
+}
+
+void SimReactor::main_ends() {
+  kernel_.main_ends();
+  further_processes_.main_ends();
+}
+
+void SimReactor::program_ended() {
+  kernel_.program_ended();
+  further_processes_.program_ended();
 }
 
 void SimReactor::wake() noexcept { program_.wake(); }

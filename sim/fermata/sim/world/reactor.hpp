@@ -11,6 +11,7 @@
 #include "fermata/sim/net/datagrams.hpp"
 #include "fermata/sim/net/names.hpp"
 #include "fermata/sim/net/streams.hpp"
+#include "fermata/sim/posix/further_processes.hpp"
 #include "fermata/sim/posix/kernel.hpp"
 #include "fermata/sim/process/processes.hpp"
 #include "fermata/sim/world/offload.hpp"
@@ -64,6 +65,16 @@ class SimReactor final : public backend::Reactor {
 
   /// What foreign code sees of the machine.
   [[nodiscard]] SimKernel& kernel() noexcept { return kernel_; }
+  /// Throws Unsupported in a thread.
+  void begin_process(std::string_view name, std::function<void()> main);
+
+  // --- the life of the program, for foreign code ---
+
+  void life_begins();
+  void main_ends();
+  void program_ended();
+  /// The process whose code runs, of those of the machine.
+  [[nodiscard]] SimKernel& running_process() noexcept { return further_processes_.running(); }
 
   /// The step that runs takes `cost`.
   void consume(Duration cost);
@@ -84,6 +95,7 @@ class SimReactor final : public backend::Reactor {
   fermata::detail::Attachment attachment_;
   SimPolls polls_;
   SimKernel kernel_;
+  FurtherProcesses further_processes_;
   SimSignals signals_;
   SimTriggers triggers_;
   SimStreams streams_;

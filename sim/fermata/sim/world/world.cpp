@@ -9,6 +9,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/io/trigger.hpp"
+#include "fermata/posix/kernel.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/net/host_address.hpp"
 #include "fermata/sim/world/reactor.hpp"
@@ -217,6 +218,12 @@ void World::sharing_is_announced() noexcept { state_->sharing_announced = true; 
 void touches(std::string_view name) { simulated("touches").announced(key_of(name), true); }
 
 void reads(std::string_view name) { simulated("reads").announced(key_of(name), false); }
+
+void begin_process(std::string_view name, std::function<void()> main) {
+  FERMATA_REQUIRE(posix::is_linked(), "begin_process: expected a program with fermata::posix");
+  FERMATA_REQUIRE(main != nullptr, "begin_process: expected a program to run");
+  simulated("begin_process").begin_process(name, std::move(main));
+}
 
 void consume(Duration cost) {
   if (cost < Duration::zero()) {

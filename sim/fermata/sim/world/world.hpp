@@ -259,6 +259,12 @@ class World {
 void touches(std::string_view name);
 void reads(std::string_view name);
 
+/// Begins another process on the machine whose program calls this, for foreign code that `main`
+/// calls: with descriptors, threads, signals, memory and variables of libraries of its own. It ends
+/// when `main` returns, at the latest with the program. Throws UsageError outside of simulation,
+/// and in a program that does not link fermata::posix.
+void begin_process(std::string_view name, std::function<void()> main);
+
 /// Makes the calling step take `cost` of virtual time. Throws UsageError outside of simulation, or
 /// when `cost` is negative.
 void consume(Duration cost);

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "fermata/sim/posix/unix_datagram_socket.hpp"
+
+namespace fermata::sim::detail {
+
+/// What the processes of one machine have in common, for foreign code.
+struct MachineShare {
+  UnixDatagramSockets unix_datagrams;
+  std::size_t threads = 0;    // Of all processes, that run.
+  std::size_t processes = 0;  // That were made in this run.
+};
+
+}  // namespace fermata::sim::detail
