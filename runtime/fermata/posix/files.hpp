@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <span>
 #include <string>
@@ -114,6 +115,12 @@ class Files {
   /// Kernel::read() and write() of a file; -ESPIPE of anything else.
   virtual ssize_t read_at_once(int descriptor, std::span<const iovec> target) = 0;
   virtual ssize_t write_at_once(int descriptor, std::span<const iovec> source) = 0;
+
+  // --- watches: inotify_init1(), inotify_add_watch() and inotify_rm_watch(); none suspends ---
+
+  virtual int open_news(int flags) = 0;
+  virtual int watch(int news, const char* path, std::uint32_t mask) = 0;
+  virtual int unwatch(int news, int watch) = 0;
 
   // --- memory ---
 

@@ -93,6 +93,10 @@
   ROW(file, getgid) \
   ROW(file, getuid) \
   ROW(file, getxattr) \
+  ROW(file, inotify_add_watch) \
+  ROW(file, inotify_init) \
+  ROW(file, inotify_init1) \
+  ROW(file, inotify_rm_watch) \
   ROW(file, lchown) \
   ROW(file, lgetxattr) \
   ROW(file, link) \

@@ -8,7 +8,6 @@
 #include <glob.h>
 #include <grp.h>
 #include <sched.h>
-#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/signalfd.h>
@@ -74,8 +73,6 @@ FERMATA_UNSERVED(int, glob64,
 FERMATA_UNSERVED(int, mkfifo, (const char* path, mode_t mode), (path, mode), noexcept)
 FERMATA_UNSERVED(int, mknod, (const char* path, mode_t mode, dev_t device), (path, mode, device),
                  noexcept)
-FERMATA_UNSERVED(int, inotify_init, (), (), noexcept)
-FERMATA_UNSERVED(int, inotify_init1, (int flags), (flags), noexcept)
 FERMATA_UNSERVED(int, signalfd, (int descriptor, const sigset_t* mask, int flags),
                  (descriptor, mask, flags), noexcept)
 FERMATA_UNSERVED(int, execv, (const char* path, char* const* arguments), (path, arguments),

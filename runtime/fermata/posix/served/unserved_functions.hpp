@@ -19,8 +19,6 @@
   ROW(memory, shmat) \
   ROW(memory, shmdt) \
   ROW(memory, shmget) \
-  ROW(poll, inotify_init) \
-  ROW(poll, inotify_init1) \
   ROW(poll, signalfd) \
   ROW(process, execv) \
   ROW(process, execvp) \

@@ -132,6 +132,7 @@ int Disk::remove(const DiskPath& path) {
   if (inode == 0) return ENOENT;
   if (is_directory(inode)) return EISDIR;
   if (place.must_be_directory) return ENOTDIR;
+  watchers_.tell(inode, DiskChange::Attributes, {}, false);
   change_names({.inode = inode, .removed = place, .added = std::nullopt, .moves_directory = false});
   FERMATA_ASSERT(find_in(place) == 0);
   --at(inode).links;
@@ -186,7 +187,10 @@ int Disk::rename(const DiskPath& from, const DiskPath& to, bool replaces) {
                 .moves_directory = is_directory(moved)});
   FERMATA_ASSERT(find_in(source) == 0);
   FERMATA_ASSERT(find_in(destination) == moved);
-  watchers_.tell(moved, DiskChange::Gone, {}, is_directory(moved));
+  if (replaced != 0 && !is_directory(replaced)) {
+    watchers_.tell(replaced, DiskChange::Attributes, {}, false);
+  }
+  watchers_.tell(moved, DiskChange::MovedItself, {}, is_directory(moved));
   if (replaced != 0 && is_directory(replaced)) {
     watchers_.tell(replaced, DiskChange::Gone, {}, true);
   }
@@ -251,17 +255,21 @@ void Disk::tell_of_names(const NameChange& change) const {
   const auto tell = [&](const std::optional<Place>& place, DiskChange what) {
     if (place) watchers_.tell(place->directory, what, place->name, is_directory(change.inode));
   };
-  tell(change.removed, DiskChange::Vanished);
-  tell(change.added, DiskChange::Appeared);
+  const bool moves = change.removed && change.added;
+  tell(change.removed, moves ? DiskChange::MovedAway : DiskChange::Vanished);
+  tell(change.added, moves ? DiskChange::MovedHere : DiskChange::Appeared);
 }
 
-void Disk::tell_of_contents(Inode inode) const {
-  watchers_.tell(inode, DiskChange::Changed, {}, false);
+void Disk::note(Inode inode, DiskChange done) const {
+  if (watchers_.empty()) return;
+  FERMATA_ASSERT(inode != 0 && inode < next_);
+  const bool of_directory = is_directory(inode);
   watchers_.each_inode([&](Inode watched) {
     for (const auto& [name, entry] : at(watched).names) {
-      if (entry == inode) watchers_.tell(watched, DiskChange::Changed, name, false);
+      if (entry == inode) watchers_.tell(watched, done, name, of_directory);
     }
   });
+  watchers_.tell(inode, done, {}, of_directory);
 }
 
 // --- contents ---
@@ -316,7 +324,7 @@ void Disk::resize(Inode inode, std::uint64_t size) {
 void Disk::contents_changed(Inode inode) {
   FERMATA_ASSERT(!is_directory(inode));
   at(inode).change = ++changes_made_;
-  tell_of_contents(inode);
+  note(inode, DiskChange::Changed);
 }
 
 // --- what lasts ---

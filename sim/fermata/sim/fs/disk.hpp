@@ -116,7 +116,14 @@ class Disk {
 
   /// Tells `watcher` what changes there until unwatch(), a crash or format().
   int watch(const DiskPath& path, DiskWatcher& watcher, Inode& watched);
+  /// Watches what has been found already.
+  void watch(Inode inode, DiskWatcher& watcher) { watchers_.add(inode, watcher); }
   void unwatch(Inode inode, DiskWatcher& watcher) noexcept { watchers_.remove(inode, watcher); }
+
+  /// Tells watchers of a file, and of directories that it is in, what has been done to it.
+  void note(Inode inode, DiskChange done) const;
+  /// Counts the changes of names and contents since format().
+  [[nodiscard]] std::uint64_t changes_made() const noexcept { return changes_made_; }
 
   // --- what is open ---
 
@@ -275,7 +282,6 @@ class Disk {
   int refuse_new_name(const Place& place) const;
   void change_names(NameChange change);
   void tell_of_names(const NameChange& change) const;
-  void tell_of_contents(Inode inode) const;
   void contents_changed(Inode inode);
   static void apply(const NameChange& change, std::map<Inode, Node>& nodes,
                     DirectoryNames Node::*names);

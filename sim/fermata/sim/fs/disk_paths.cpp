@@ -110,6 +110,7 @@ int Disk::link(Inode linked, const DiskPath& path) {
   if (const int code = refuse_new_name(place); code != 0) return code;
   if (place.must_be_directory || !is_named(linked)) return ENOENT;
   if (is_directory(linked)) return EPERM;
+  watchers_.tell(linked, DiskChange::Attributes, {}, false);
   change_names({.inode = linked, .removed = std::nullopt, .added = place, .is_link = true});
   FERMATA_ASSERT(find_in(place) == linked);
   Node& node = at(linked);

@@ -8,8 +8,23 @@
 
 namespace fermata::sim {
 
-/// A change of a name in a directory, or of a watched object itself.
-enum class DiskChange : std::uint8_t { Appeared, Vanished, Changed, Gone };
+/// What happens to a name in a directory, or to a watched object itself.
+enum class DiskChange : std::uint8_t {
+  Appeared,
+  Vanished,
+  Changed,
+  Gone,
+  // Of a rename: it vanishes there and appears here.
+  MovedAway,
+  MovedHere,
+  MovedItself,
+  // What the disk is told by others: see Disk::note().
+  Attributes,
+  Opened,
+  Read,
+  Closed,
+  ClosedByWriter,
+};
 
 /// Is told at once of changes of one file, or of the names in one directory and their contents.
 class DiskWatcher {

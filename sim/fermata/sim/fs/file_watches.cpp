@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
@@ -21,6 +22,25 @@ constexpr Duration kLeastDelay = std::chrono::microseconds(10);
 constexpr std::uint64_t kDelays = 8;  // Each twice the one before.
 constexpr Duration kLeastLateness = std::chrono::milliseconds(2);
 constexpr std::uint64_t kLatenesses = 9;  // As well.
+
+/// What a program hears of it, if anything.
+std::optional<DiskChange> told_as(DiskChange change) noexcept {
+  switch (change) {
+    case DiskChange::Appeared:
+    case DiskChange::MovedHere:
+      return DiskChange::Appeared;
+    case DiskChange::Vanished:
+    case DiskChange::MovedAway:
+      return DiskChange::Vanished;
+    case DiskChange::Gone:
+    case DiskChange::MovedItself:
+      return DiskChange::Gone;
+    case DiskChange::Changed:
+      return change;
+    default:
+      return std::nullopt;
+  }
+}
 
 }  // namespace
 
@@ -53,8 +73,10 @@ void SimPlace::end() noexcept {
 }
 
 void SimPlace::disk_changed(DiskChange change, std::string_view name, bool is_directory) {
+  const std::optional<DiskChange> told = told_as(change);
+  if (!told) return;
   watches_.enqueue(
-      {.place = this, .change = change, .name = std::string(name), .is_directory = is_directory});
+      {.place = this, .change = *told, .name = std::string(name), .is_directory = is_directory});
 }
 
 void SimPlace::tell(DiskChange change, std::string_view name, bool is_directory) {
@@ -65,7 +87,8 @@ void SimPlace::tell(DiskChange change, std::string_view name, bool is_directory)
       return happened(What::Vanished, name, is_directory);
     case DiskChange::Changed:
       return happened(What::Changed, name, is_directory);
-    case DiskChange::Gone:
+    default:
+      FERMATA_ASSERT(change == DiskChange::Gone);
       return happened(What::Gone, name, is_directory);
   }
 }

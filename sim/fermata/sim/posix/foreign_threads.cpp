@@ -545,6 +545,7 @@ std::pair<void*, std::size_t> ForeignThreads::stack_of(pthread_t thread) {
 void ForeignThreads::end_if_alone(std::size_t others) {
   if (running_ == 0) return;
   const std::size_t threads = host_.machine_share().threads;
+  FERMATA_ASSERT(threads >= running_);
   if (current_runtime().registry().size() <= threads + others) end_all();
 }
 

@@ -72,6 +72,7 @@ FurtherProcesses::FurtherProcesses(SimKernel& first, Machine& machine, Network& 
 FurtherProcesses::~FurtherProcesses() = default;
 
 void FurtherProcesses::enter(SimKernel& kernel) noexcept {
+  FERMATA_ASSERT(running_ == &first_ || &kernel == &first_);
   running_ = &kernel;
   posix::serving = &kernel;
   posix::foreign_heap = kernel.heap();

@@ -94,6 +94,7 @@ int SimKernelFiles::change_mode(const posix::Where& where, mode_t mode) {
   return with_inode("chmod", kChange, where, [&](Disk::Inode inode) {
     if (disk_.attributes(inode).type == FileType::SymbolicLink) return -EOPNOTSUPP;
     disk_.set_permissions(inode, mode & kPermissions);
+    disk_.note(inode, DiskChange::Attributes);
     return 0;
   });
 }
@@ -103,6 +104,7 @@ int SimKernelFiles::change_owner(const posix::Where& where, uid_t owner, gid_t g
     const Disk::Attributes known = disk_.attributes(inode);
     disk_.set_owner(inode, owner == static_cast<uid_t>(-1) ? known.owner : owner,
                     group == static_cast<gid_t>(-1) ? known.group : group);
+    disk_.note(inode, DiskChange::Attributes);
     return 0;
   });
 }
@@ -122,7 +124,13 @@ int SimKernelFiles::change_times(const posix::Where& where, const std::array<tim
       if (time.tv_nsec == UTIME_NOW) return machine_.clock().wall(machine_.now());
       return WallTime{duration_of(time).count()};
     };
+    const bool keeps_access = times[0].tv_nsec == UTIME_OMIT;
+    const bool keeps_change = times[1].tv_nsec == UTIME_OMIT;
+    if (keeps_access && keeps_change) return 0;
     disk_.set_times(inode, chosen(times[0], known.accessed), chosen(times[1], known.modified));
+    disk_.note(inode, keeps_access   ? DiskChange::Changed
+                      : keeps_change ? DiskChange::Read
+                                     : DiskChange::Attributes);
     return 0;
   });
 }

@@ -168,6 +168,7 @@ ssize_t SimKernelFiles::read_from(OpenFile& file, const DiskCall& work,
   if (const int code = disk_.read(file.inode(), begin, bytes, moved)) return -code;
   FERMATA_ASSERT(moved == bytes.size());
   if (!target.empty() && (file.status & O_NOATIME) == 0) disk_.note_access(file.inode());
+  if (moved > 0) disk_.note(file.inode(), DiskChange::Read);
   scatter(bytes, target);
   return static_cast<ssize_t>(moved);
 }

@@ -82,6 +82,10 @@ class SimKernelFiles final : public posix::Files {
   ssize_t read_at_once(int descriptor, std::span<const iovec> target) override;
   ssize_t write_at_once(int descriptor, std::span<const iovec> source) override;
 
+  int open_news(int flags) override;
+  int watch(int news, const char* path, std::uint32_t mask) override;
+  int unwatch(int news, int watch) override;
+
   int map(const posix::MapRequest& request, void*& mapped) override;
   int sync_maps(const void* address, std::size_t size) override;
 

@@ -45,6 +45,7 @@ int SimKernelFiles::open(const posix::Where& where, int flags, mode_t mode) {
         return open_at(work, place, flags, mode, inode);
       });
   if (code != 0) return code;
+  if ((flags & O_PATH) == 0) disk_.note(inode, DiskChange::Opened);
   return kernel_.open(make_file(inode, std::move(path), flags), flags);
 }
 

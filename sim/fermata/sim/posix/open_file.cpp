@@ -30,7 +30,12 @@ OpenFile::OpenFile(Machine& machine, std::uint64_t serial, Disk& disk,
 OpenFile::~OpenFile() {
   locks_->records.clear(inode_, {.owner = this});
   locks_->whole.clear(inode_, {.owner = this});
-  if (life_ == disk_.life()) disk_.release(inode_);
+  if (life_ != disk_.life()) return;
+  const bool writes = refuse_writing() == 0;
+  if ((status & O_PATH) == 0) {
+    disk_.note(inode_, writes ? DiskChange::ClosedByWriter : DiskChange::Closed);
+  }
+  disk_.release(inode_);
 }
 
 int OpenFile::readable_bytes() {
