@@ -53,13 +53,16 @@ def build_libraries(sources, folder):
               for each in (sources / "test/echo-server.c", sources / "test/blackhole-server.c",
                            HERE / "libuv_runner.c")]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        libraries = pool.map(lambda each: build_one(each, common, sources, folder),
-                             sorted((sources / "test").glob("test-*.c")))
-    return {name: library for library in libraries for name in tests_in(library)}
+        compiled = list(pool.map(lambda each: compile_one(each, sources, folder),
+                                 sorted((sources / "test").glob("test-*.c"))))
+        archive = folder / "tests.a"  # Some files use functions of others.
+        if is_older(archive, *compiled):
+            must_run("made", archive, ["ar", "rc", archive, *compiled])
+        libraries = pool.map(lambda each: link_one(each, [*common, archive]), compiled)
+    return {name: library for each, library in zip(compiled, libraries) for name in tests_in(each)}
 
 
-def build_one(source, common, sources, folder):
-    compiled = compile_one(source, sources, folder)
+def link_one(compiled, common):
     library = compiled.with_suffix(".so")
     if is_older(library, compiled, *common):
         must_run("linked", library, ["cc", "-shared", "-o", library, compiled, *common, "-luv",
@@ -86,7 +89,7 @@ def must_run(verb, what, command):
         raise SystemExit(f"outside: {what} cannot be {verb}:\n{output}")
 
 
-def tests_in(library):
-    done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True,
+def tests_in(compiled):
+    done = subprocess.run(["nm", "--defined-only", compiled], capture_output=True, text=True,
                           check=True)
     return re.findall(r" T run_test_(\w+)$", done.stdout, re.M)

@@ -73,8 +73,11 @@ Main* find_main(void* library, const std::string& name) {
   return reinterpret_cast<Main*>(found);
 }
 
-int call(Main* main, std::string name) {
+/// What a main is called with; its library may want to see it before.
+int call(void* library, Main* main, std::string name) {
   std::array<char*, 2> arguments = {name.data(), nullptr};
+  void* const begin = ::dlsym(library, "outside_begin");
+  if (begin != nullptr) reinterpret_cast<void (*)(int, char**)>(begin)(1, arguments.data());
   return main(1, arguments.data());
 }
 
@@ -115,7 +118,7 @@ void start_helper(void* library, Main* helper, const std::string& name) {
     if (void* const told = ::dlsym(library, "outside_ready")) {
       *static_cast<void (**)()>(told) = &tell_ready;
     }
-    std::_Exit(call(helper, name));
+    std::_Exit(call(library, helper, name));
   }
   ::close(ends[1]);
   char byte = 0;
@@ -153,7 +156,7 @@ void begin_helper(void* library, Main* helper, const std::string& name) {
     if (void* const told = ::dlsym(library, "outside_ready")) {
       *static_cast<void (**)()>(told) = [] { is_ready = true; };
     }
-    static_cast<void>(call(helper, name));
+    static_cast<void>(call(library, helper, name));
   });
   while (!is_ready) fermata::delay(1ms);
 }
@@ -170,7 +173,7 @@ void run_in_world(void* library, Main* main, Main* helper, const Options& option
     make_folders();
     write_files(files);
     if (helper != nullptr) begin_helper(library, helper, options.library);
-    result = call(main, options.library);
+    result = call(library, main, options.library);
   });
   world.run();
   const std::string failure = world.failure() ? world.failure()->message : std::string();
@@ -199,7 +202,7 @@ int main(int count, char** words) {
   if (outside == nullptr || (helper == nullptr && !options->helper.empty())) return 2;
   if (options->place == "linux") {
     if (helper != nullptr) start_helper(library, helper, options->library);
-    fmt::print("ends with {}\n", call(outside, options->library));
+    fmt::print("ends with {}\n", call(library, outside, options->library));
   } else {
     run_in_world(library, outside, helper, *options);
   }

@@ -21,12 +21,14 @@ std::size_t room_for(const Packet& packet) { return packet.bytes.size() + Datagr
 }  // namespace
 
 DatagramEnd::DatagramEnd(DatagramUser& user, Machine& machine, Network& network,
-                         const Address& address, const DatagramOptions& options)
+                         const Address& address, const DatagramOptions& options, bool only_v6)
     : user_(user),
       machine_(machine),
       network_(network),
       options_(options),
-      address_(network.datagrams().bind(machine, address, *this, options.reuse_address)),
+      only_v6_(only_v6),
+      address_(network.datagrams().bind(
+          machine, address, *this, {.reuse_address = options.reuse_address, .only_v6 = only_v6})),
       key_(key_of(key_of(machine.key(), "datagrams"), address_.port())) {
   FERMATA_ASSERT(address_.port() != 0);
 }
@@ -35,7 +37,7 @@ DatagramEnd::DatagramEnd(DatagramUser& user, Machine& machine, Network& network,
 
 bool DatagramEnd::arrived(const PacketRef& packet) {
   if (packet->refuses) {
-    if (only_from_) user_.datagram_refused();
+    if (only_from_ || tells_all_refusals_) user_.datagram_refused();
     return true;
   }
   const bool fits = buffered_ + room_for(*packet) <= static_cast<std::size_t>(receive_buffer_);
@@ -71,7 +73,7 @@ bool DatagramEnd::would_block() {
 int DatagramEnd::refusal(const Address& peer) const {
   const IpVersion version = peer.unmapped().version();
   if (address_.version() == IpVersion::V4 && peer.version() == IpVersion::V6) return EAFNOSUPPORT;
-  if (!gets(address_, version)) return ENETUNREACH;
+  if (!gets(address_, version) || (only_v6_ && version == IpVersion::V4)) return ENETUNREACH;
   if (version == IpVersion::V6 && peer.is_multicast()) return ENETUNREACH;
   if (peer.is_broadcast() && !options_.broadcast) return EACCES;
   const bool leaves = !sends_by_loopback(peer) && host_number(peer) != machine_.ip();
@@ -98,13 +100,14 @@ void DatagramEnd::transmit(std::span<const std::byte> data, Address peer) {
     reach.own_machine = options_.multicast_loop || by_loopback;
     reach.others = !by_loopback && options_.multicast_ttl > 0;
   }
-  network_.datagrams().send(machine_,
-                            {.source = source,
-                             .destination = peer,
-                             .bytes = {data.begin(), data.end()},
-                             .by_loopback = by_loopback,
-                             .connected = only_from_ && peer == only_from_->unmapped()},
-                            reach);
+  network_.datagrams().send(
+      machine_,
+      {.source = source,
+       .destination = peer,
+       .bytes = {data.begin(), data.end()},
+       .by_loopback = by_loopback,
+       .connected = tells_all_refusals_ || (only_from_ && peer == only_from_->unmapped())},
+      reach);
 }
 
 // --- options, groups, closing ---

@@ -46,9 +46,10 @@ class DatagramEnd final : private PacketReceiver {
     MessageLog::Id noted;  // 0: nobody is told.
   };
 
-  /// Binds it. `user` must outlive it. Throws InputOutputError.
+  /// Binds it; `only_v6`: at :: it neither sends nor gets datagrams of version 4. `user` must
+  /// outlive it. Throws InputOutputError.
   DatagramEnd(DatagramUser& user, Machine& machine, Network& network, const Address& address,
-              const DatagramOptions& options);
+              const DatagramOptions& options, bool only_v6 = false);
 
   [[nodiscard]] Machine& machine() const noexcept { return machine_; }
   [[nodiscard]] const Address& address() const noexcept { return address_; }
@@ -72,7 +73,10 @@ class DatagramEnd final : private PacketReceiver {
   int set_membership(const Address& group, bool member);
   int set_option(SocketOption option, int value);
   int option(SocketOption option, int& value) const;
-  void set_broadcast(bool value) noexcept { options_.broadcast = value; }
+  /// Its address stays as it is.
+  void set_options(const DatagramOptions& options) noexcept { options_ = options; }
+  /// Whether its user is told of every refusal, or only of those of the peer that it receives from.
+  void tell_all_refusals(bool value) noexcept { tells_all_refusals_ = value; }
   /// Gives up its address, and what waits.
   void close() noexcept;
 
@@ -87,9 +91,11 @@ class DatagramEnd final : private PacketReceiver {
   Machine& machine_;
   Network& network_;
   DatagramOptions options_;
+  bool only_v6_;
   Address address_;
   std::uint64_t key_;
   std::optional<Address> only_from_;
+  bool tells_all_refusals_ = false;
   std::deque<Received> buffer_;
   std::size_t buffered_ = 0;  // Bytes of the receive buffer that are taken.
   int receive_buffer_ = kBuffer;

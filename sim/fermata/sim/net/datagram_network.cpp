@@ -30,7 +30,7 @@ void DatagramNetwork::reset() noexcept {
 // --- sockets ---
 
 Address DatagramNetwork::bind(Machine& machine, const Address& wanted, PacketReceiver& receiver,
-                              bool reuse_address) {
+                              const Sharing& sharing) {
   const auto refuse = [&](int code) {
     throw InputOutputError(fmt::format("bind {}", wanted.text()), code);
   };
@@ -39,27 +39,34 @@ Address DatagramNetwork::bind(Machine& machine, const Address& wanted, PacketRec
   Address address = wanted;
   if (wanted.port() == 0) {
     address = wanted.with_port(free_ports_.next(machine.ip(), [&](std::uint16_t port) {
-      return in_use(machine, kEverywhere.with_port(port), false);
+      return in_use(machine, kEverywhere.with_port(port), {});
     }));
-  } else if (in_use(machine, wanted, reuse_address)) {
+  } else if (in_use(machine, wanted, sharing)) {
     refuse(EADDRINUSE);
   }
-  bound_.push_back({.receiver = &receiver,
-                    .machine = &machine,
-                    .address = address,
-                    .reuse_address = reuse_address});
+  bound_.push_back(
+      {.receiver = &receiver, .machine = &machine, .address = address, .sharing = sharing});
   FERMATA_ASSERT(address.port() != 0);
   return address;
 }
 
+bool DatagramNetwork::gets(const Address& address, const Sharing& sharing,
+                           IpVersion version) noexcept {
+  if (sharing.only_v6) return version == IpVersion::V6;
+  return detail::gets(address, version);
+}
+
 bool DatagramNetwork::in_use(const Machine& machine, const Address& address,
-                             bool reuse_address) const {
+                             const Sharing& sharing) const {
   return std::any_of(bound_.begin(), bound_.end(), [&](const Bound& other) {
+    const auto share = [&](IpVersion version) {
+      return gets(other.address, other.sharing, version) && gets(address, sharing, version);
+    };
     const bool overlaps =
-        share_version(other.address, address) &&
+        (share(IpVersion::V4) || share(IpVersion::V6)) &&
         (other.address.is_any() || address.is_any() || same_ip(other.address, address));
     return other.machine == &machine && other.address.port() == address.port() && overlaps &&
-           !(reuse_address && other.reuse_address);
+           !(sharing.reuse_address && other.sharing.reuse_address);
   });
 }
 
@@ -139,7 +146,7 @@ bool DatagramNetwork::hears(const Bound& bound, const Packet& packet) {
   const Address& destination = packet.destination;
   if (bound.address.port() != destination.port()) return false;
   if (!bound.receiver->takes_from(packet.source)) return false;
-  if (!gets(bound.address, destination.version())) return false;
+  if (!gets(bound.address, bound.sharing, destination.version())) return false;
   if (destination.is_broadcast()) return bound.address.is_any();
   if (!bound.address.is_any() && !same_ip(bound.address, destination)) return false;
   if (!destination.is_multicast()) return true;

@@ -38,6 +38,12 @@ struct Reach {
   bool others = true;
 };
 
+/// How a socket shares its port with others.
+struct Sharing {
+  bool reuse_address = false;  // With those that say so as well.
+  bool only_v6 = false;        // With those of version 4: at :: it gets no datagrams of that.
+};
+
 class DatagramNetwork final : private PacketSwitch {
  public:
   explicit DatagramNetwork(LinkTable& links) noexcept : links_(links) {}
@@ -50,7 +56,7 @@ class DatagramNetwork final : private PacketSwitch {
   /// Binds `receiver` at `wanted` on `machine`, port 0 for any, and returns the address. Throws
   /// InputOutputError: the address is in use, or is not an address of that machine.
   Address bind(Machine& machine, const Address& wanted, PacketReceiver& receiver,
-               bool reuse_address);
+               const Sharing& sharing);
   void unbind(const PacketReceiver& receiver) noexcept;
 
   /// Joins a group on the network, or on the machine's loopback interface. Returns an errno value.
@@ -71,8 +77,8 @@ class DatagramNetwork final : private PacketSwitch {
     PacketReceiver* receiver;
     Machine* machine;
     Address address;
-    bool reuse_address;
-    std::vector<Membership> groups;
+    Sharing sharing;
+    std::vector<Membership> groups = {};
   };
 
   bool arrived(Machine& machine, const PacketRef& packet) override;
@@ -82,7 +88,9 @@ class DatagramNetwork final : private PacketSwitch {
   void refuse(Machine& machine, const Packet& packet);
   void send_to(Machine& from, Machine& to, const PacketRef& packet);
   [[nodiscard]] bool in_use(const Machine& machine, const Address& address,
-                            bool reuse_address) const;
+                            const Sharing& sharing) const;
+  [[nodiscard]] static bool gets(const Address& address, const Sharing& sharing,
+                                 IpVersion version) noexcept;
   [[nodiscard]] Bound& bound(const PacketReceiver& receiver);
   [[nodiscard]] static bool hears(const Bound& bound, const Packet& packet);
 

@@ -113,9 +113,13 @@ void DatagramWay::note_loss(MessageLog::Id noted) const {
   if (told != nullptr) told->message_log().became(noted, Message::Fate::Lost, Instant::never());
 }
 
+// What arrives may be answered, on this very way when it leads a machine to itself; the answer may
+// have arrived as well.
 void DatagramWay::expect_next() {
-  if (under_way_.empty() || arrival_.scheduled_by(under_way_.front().arrival)) return;
+  const bool is_expected = !under_way_.empty() && arrival_.scheduled_by(under_way_.front().arrival);
+  if (is_expected) return;
   arrival_.cancel();
+  if (under_way_.empty()) return;
   to_.agenda().schedule(arrival_, under_way_.front().arrival, key_);
 }
 

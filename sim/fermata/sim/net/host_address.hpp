@@ -49,12 +49,6 @@ inline constexpr std::uint32_t kLoopback = 0x7f000001;  // 127.0.0.1
   return is_dual || bound.unmapped().version() == version;
 }
 
-/// Whether they have a version in common.
-[[nodiscard]] constexpr bool share_version(const Address& a, const Address& b) noexcept {
-  return (gets(a, IpVersion::V4) && gets(b, IpVersion::V4)) ||
-         (gets(a, IpVersion::V6) && gets(b, IpVersion::V6));
-}
-
 /// Whether they are the same but for their ports and for being mapped.
 [[nodiscard]] constexpr bool same_ip(const Address& a, const Address& b) noexcept {
   return a.unmapped().with_port(0) == b.unmapped().with_port(0);

@@ -71,12 +71,11 @@ int DatagramSocket::readable_bytes() {
 
 int DatagramSocket::bind_at(const Address& address) {
   FERMATA_ASSERT(end_ == nullptr);
-  DatagramOptions options;
-  options.reuse_address = options_.number(SOL_SOCKET, SO_REUSEADDR) != 0;
-  options.broadcast = options_.number(SOL_SOCKET, SO_BROADCAST) != 0;
   try {
-    end_ = std::make_unique<DatagramEnd>(*this, machine(), network_, address, options);
+    end_ = std::make_unique<DatagramEnd>(*this, machine(), network_, address, sending_options(),
+                                         options_.number(IPPROTO_IPV6, IPV6_V6ONLY) != 0);
     port_was_chosen_ = address.port() == 0;
+    options_changed();
     return 0;
   } catch (const InputOutputError& error) {
     return error.code();
@@ -193,7 +192,29 @@ int DatagramSocket::shut_down(int how) {
 }
 
 void DatagramSocket::options_changed() {
-  if (end_ != nullptr) end_->set_broadcast(options_.number(SOL_SOCKET, SO_BROADCAST) != 0);
+  if (end_ == nullptr) return;
+  end_->set_options(sending_options());
+  const bool is_v6 = version() == IpVersion::V6;
+  const int wants_errors =
+      is_v6 ? options_.number(IPPROTO_IPV6, IPV6_RECVERR) : options_.number(IPPROTO_IP, IP_RECVERR);
+  end_->tell_all_refusals(wants_errors != 0);
+}
+
+DatagramOptions DatagramSocket::sending_options() const {
+  DatagramOptions options;
+  options.reuse_address = options_.number(SOL_SOCKET, SO_REUSEADDR) != 0;
+  options.broadcast = options_.number(SOL_SOCKET, SO_BROADCAST) != 0;
+  options.multicast_loop = options_.number(IPPROTO_IP, IP_MULTICAST_LOOP) != 0;
+  options.multicast_ttl = options_.number(IPPROTO_IP, IP_MULTICAST_TTL);
+  options.multicast_interface = Address::v4(
+      ntohl(static_cast<std::uint32_t>(options_.number(IPPROTO_IP, IP_MULTICAST_IF))), 0);
+  return options;
+}
+
+int DatagramSocket::refuse_option(int level, int name, int value) const {
+  if (level != IPPROTO_IP || name != IP_MULTICAST_IF || value == 0) return 0;
+  const auto host = ntohl(static_cast<std::uint32_t>(value));
+  return host == kLoopback || host == machine().ip() ? 0 : -EADDRNOTAVAIL;
 }
 
 }  // namespace fermata::sim::detail

@@ -34,9 +34,14 @@ int Socket::option(int level, int name, void* value, socklen_t* size) {
 
 int Socket::set_option(int level, int name, const void* value, socklen_t size) {
   if (level != SOL_SOCKET && options_.domain() == AF_UNIX) return -EOPNOTSUPP;
-  const int result = options_.set(level, name, value, size);
-  if (result == 0) options_changed();
-  return result;
+  const SocketOptions before = options_;
+  if (const int code = options_.set(level, name, value, size)) return code;
+  if (const int code = refuse_option(level, name, options_.number(level, name))) {
+    options_ = before;
+    return code;
+  }
+  options_changed();
+  return 0;
 }
 
 ssize_t Socket::read(std::span<const iovec> target) {

@@ -25,6 +25,7 @@ struct Known {
   int most = INT_MAX;
 };
 
+constexpr int kInterfaces = 2;
 constexpr int kFlag = 1;  // The most, of what is 1 when it is set to anything but 0.
 
 // Those with an effect are read by the sockets; the others are kept, since programs ask for them,
@@ -53,7 +54,15 @@ constexpr std::array kKnown = {
     Known{IPPROTO_IP, IP_TOS, 0},
     Known{IPPROTO_IP, IP_TTL, 64, 1, 255},
     Known{IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_WANT, IP_PMTUDISC_DONT, IP_PMTUDISC_OMIT},
+    Known{IPPROTO_IP, IP_RECVERR, 0, 0, kFlag},
+    Known{IPPROTO_IP, IP_MULTICAST_IF, 0},
+    Known{IPPROTO_IP, IP_MULTICAST_LOOP, 1, 0, kFlag},
+    Known{IPPROTO_IP, IP_MULTICAST_TTL, 1, 0, 255},
     Known{IPPROTO_IPV6, IPV6_V6ONLY, 0, 0, kFlag},
+    Known{IPPROTO_IPV6, IPV6_RECVERR, 0, 0, kFlag},
+    Known{IPPROTO_IPV6, IPV6_MULTICAST_IF, 0, 0, kInterfaces},
+    Known{IPPROTO_IPV6, IPV6_MULTICAST_LOOP, 1, 0, kFlag},
+    Known{IPPROTO_IPV6, IPV6_MULTICAST_HOPS, 1, 0, 255},
     Known{IPPROTO_IPV6, IPV6_UNICAST_HOPS, 64, -1, 255},
     Known{IPPROTO_IPV6, IPV6_TCLASS, 0, -1, 255},
 };
@@ -76,6 +85,28 @@ template <class Value>
 bool take(Value& whole, const void* value, socklen_t size) noexcept {
   if (value == nullptr || size < sizeof whole) return false;
   std::memcpy(&whole, value, sizeof whole);
+  return true;
+}
+
+/// Whether only sockets of datagrams have it: how those to groups are sent.
+bool is_of_groups(int level, int name) noexcept {
+  if (level == IPPROTO_IP) return name == IP_MULTICAST_IF || name == IP_MULTICAST_TTL;
+  return level == IPPROTO_IPV6 && (name == IPV6_MULTICAST_IF || name == IPV6_MULTICAST_HOPS);
+}
+
+/// The address of an interface, which may be told in three ways.
+bool take_interface(int& number, const void* value, socklen_t size) noexcept {
+  ip_mreqn long_request = {};
+  ip_mreq request = {};
+  in_addr address = {};
+  if (take(long_request, value, size)) {
+    address = long_request.imr_address;
+  } else if (take(request, value, size)) {
+    address = request.imr_interface;
+  } else if (!take(address, value, size)) {
+    return false;
+  }
+  std::memcpy(&number, &address, sizeof number);
   return true;
 }
 
@@ -153,12 +184,21 @@ int SocketOptions::set(int level, int name, const void* value, socklen_t size) {
     return 0;
   }
   if (!has(level)) return -ENOPROTOOPT;
+  if (is_of_groups(level, name) && type_ != SOCK_DGRAM) {
+    return level == IPPROTO_IP ? -EINVAL : -ENOPROTOOPT;
+  }
   int number = 0;
-  if (!take_number(number, level, value, size)) return -EINVAL;
+  const bool is_interface = level == IPPROTO_IP && name == IP_MULTICAST_IF;
+  const bool is_read =
+      is_interface ? take_interface(number, value, size) : take_number(number, level, value, size);
+  if (!is_read) return -EINVAL;
   const Known* const known = find(level, name);
   if (known == nullptr) return -ENOPROTOOPT;
   if (known->least == 0 && known->most == kFlag) number = number != 0 ? 1 : 0;
-  if (number < known->least || number > known->most) return -EINVAL;
+  if (is_of_groups(level, name) && number == -1) number = known->first;
+  if (number < known->least || number > known->most) {
+    return level == IPPROTO_IPV6 && name == IPV6_MULTICAST_IF ? -ENODEV : -EINVAL;
+  }
   // The system keeps twice as much, for its own use, and says so.
   const bool is_buffer = level == SOL_SOCKET && (name == SO_SNDBUF || name == SO_RCVBUF);
   numbers_[{level, name}] = is_buffer ? 2 * std::clamp(number, 1024, 212'992) : number;
