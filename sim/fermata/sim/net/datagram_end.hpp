@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/reactor/datagrams.hpp"
 #include "fermata/sim/net/datagram_network.hpp"
 #include "fermata/sim/record/run_log.hpp"
@@ -74,7 +75,10 @@ class DatagramEnd final : private PacketReceiver {
   int set_option(SocketOption option, int value);
   int option(SocketOption option, int& value) const;
   /// Its address stays as it is.
-  void set_options(const DatagramOptions& options) noexcept { options_ = options; }
+  void set_options(const DatagramOptions& options) noexcept {
+    FERMATA_ASSERT(options.multicast_ttl >= 0 && options.multicast_ttl <= 255);
+    options_ = options;
+  }
   /// Whether its user is told of every refusal, or only of those of the peer that it receives from.
   void tell_all_refusals(bool value) noexcept { tells_all_refusals_ = value; }
   /// Gives up its address, and what waits.

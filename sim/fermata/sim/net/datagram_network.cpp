@@ -44,6 +44,7 @@ Address DatagramNetwork::bind(Machine& machine, const Address& wanted, PacketRec
   } else if (in_use(machine, wanted, sharing)) {
     refuse(EADDRINUSE);
   }
+  FERMATA_ASSERT(!sharing.only_v6 || address.version() == IpVersion::V6);
   bound_.push_back(
       {.receiver = &receiver, .machine = &machine, .address = address, .sharing = sharing});
   FERMATA_ASSERT(address.port() != 0);

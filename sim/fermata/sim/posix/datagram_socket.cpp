@@ -193,6 +193,7 @@ int DatagramSocket::shut_down(int how) {
 
 void DatagramSocket::options_changed() {
   if (end_ == nullptr) return;
+  FERMATA_ASSERT(end_->address().port() != 0);
   end_->set_options(sending_options());
   const bool is_v6 = version() == IpVersion::V6;
   const int wants_errors =

@@ -81,6 +81,7 @@ void FurtherProcesses::enter(SimKernel& kernel) noexcept {
 
 void FurtherProcesses::begin(std::string_view name, std::function<void()> main) {
   FERMATA_ASSERT(main != nullptr);
+  FERMATA_ASSERT(running_ == &first_ || !processes_.empty());
   processes_.push_back(std::make_unique<Process>(*this, std::move(main)));
   processes_.back()->begin(name);
 }
