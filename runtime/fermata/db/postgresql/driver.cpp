@@ -2,6 +2,7 @@
 #include "fermata/db/postgresql/driver.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -177,7 +178,8 @@ class LibpqDriver final : public Driver {
   }
 
  private:
-  // Until it is connected, or cannot be. Each step may have another socket.
+  // Until it is connected, or cannot be. Each step may have another socket. libpq blocks when it is
+  // told too early that it can go on, so a false alarm must not reach it.
   static void finish(PGconn* connection, Instant deadline) {
     if (PQstatus(connection) == CONNECTION_BAD) return;
     PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
@@ -186,10 +188,13 @@ class LibpqDriver final : public Driver {
     PostgresPollingStatusType step = PGRES_POLLING_WRITING;
     while (step == PGRES_POLLING_READING || step == PGRES_POLLING_WRITING) {
       {
-        Descriptor socket(PQsocket(connection));
-        const PollMask mask =
-            step == PGRES_POLLING_READING ? PollMask::Readable : PollMask::Writable;
-        socket.wait(mask, {.timeout = left_until(deadline)});
+        const bool reads = step == PGRES_POLLING_READING;
+        const PollMask mask = reads ? PollMask::Readable : PollMask::Writable;
+        pollfd look = {PQsocket(connection), static_cast<short>(reads ? POLLIN : POLLOUT), 0};
+        Descriptor socket(look.fd);
+        do {
+          socket.wait(mask, {.timeout = left_until(deadline)});
+        } while (::poll(&look, 1, 0) == 0);
         socket.close();
       }
       step = PQconnectPoll(connection);
