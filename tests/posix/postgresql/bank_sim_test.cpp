@@ -32,6 +32,7 @@ void balances(fermata::sim::World& world, const fermata::db::DatabaseOptions& op
     auto database = connect(options);
     bank::spend_a_day(database);
     EXPECT_LE(database.metrics().idle + database.metrics().active, 2u);
+    fermata::delay(10s);  // What cancels commands has given up then, and its threads end with this.
   });
   world.at(20s, [&] { world.heal(); });
   world.run();
