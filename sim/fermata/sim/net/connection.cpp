@@ -10,6 +10,7 @@
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
 #include "fermata/sim/net/link_state.hpp"
+#include "fermata/sim/net/peer_check.hpp"
 #include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
@@ -55,7 +56,7 @@ Instant Connection::arrival_from(Side from, const char* what, std::size_t bytes)
   const Parcel parcel{.what = what, .number = bytes > 0 ? link.next_message() : 0};
   const Instant arrival = link.arrival(bytes, parcel);
   if (arrival == Instant::never()) {
-    if (ends_[from].endpoint != nullptr) ends_[from].endpoint->on_path_blocked();
+    if (PeerCheck* const check = peer_check(from)) check->sent(arrival);
     return arrival;
   }
   FERMATA_ASSERT(arrival >= machine.now());
@@ -72,6 +73,7 @@ void Connection::send(Side from, std::span<const std::byte> bytes) {
   const Instant arrival = arrival_from(from, "message", bytes.size());
   if (ends_[there].silent && ends_[there].machine->is_down()) {
     note(from, Message::Kind::Data, Message::Fate::Lost, Instant::never(), bytes);
+    if (PeerCheck* const check = peer_check(from)) check->lost();
     return;
   }
   const bool sent = to(there).send(bytes, arrival);
@@ -82,6 +84,7 @@ void Connection::send(Side from, std::span<const std::byte> bytes) {
   }
   if (sent) {
     note(from, Message::Kind::Data, Message::Fate::UnderWay, to(there).last_arrival(), bytes);
+    if (PeerCheck* const check = peer_check(from)) check->sent(to(there).last_arrival());
   }
   tell(there);
 }
@@ -165,6 +168,24 @@ void Connection::give_up(Side here) {
   if (RunLog* const told = run_log(here)) told->message_log().given_up(key_, here == Client);
   broken_here_[here] = true;
   broken_codes_[here] = ETIMEDOUT;
+  if (ends_[here].endpoint != nullptr) ends_[here].endpoint->gave_up();
+}
+
+bool Connection::can_hear(Side from) const noexcept {
+  if (local()) return true;
+  if (vanished(other(from))) return false;
+  return links_[Client]->gets_through() && links_[Server]->gets_through();
+}
+
+Connection::Echo Connection::ask(Side from) {
+  FERMATA_ASSERT(!local());
+  const Side there = other(from);
+  const bool gets_through = links_[Client]->gets_through() && links_[Server]->gets_through();
+  if (!gets_through || ends_[there].machine->is_down()) return Echo::None;
+  if (!vanished(there)) return Echo::Alive;
+  refuse(there, ends_[from].machine->now() + least_latency());
+  tell(from);
+  return Echo::Reset;
 }
 
 void Connection::reopened(Side from, Instant when) {
@@ -182,7 +203,20 @@ void Connection::reopened(Side from, Instant when) {
     });
     tell(other(sender));
   }
-  if (ends_[from].endpoint != nullptr) ends_[from].endpoint->on_path_restored();
+  if (ends_[from].endpoint == nullptr) return;
+  if (PeerCheck* const check = peer_check(from)) check->path_restored();
+  ends_[from].endpoint->expect_room(ends_[from].machine->now());
+}
+
+void Connection::path_worsened() {
+  for (const Side side : {Client, Server}) {
+    if (PeerCheck* const check = peer_check(side)) check->path_worsened();
+  }
+}
+
+PeerCheck* Connection::peer_check(Side side) const noexcept {
+  Endpoint* const here = ends_[side].endpoint;
+  return here != nullptr ? here->peer_check() : nullptr;
 }
 
 RunLog* Connection::run_log(Side from) const noexcept {

@@ -26,6 +26,7 @@ namespace fermata::sim::detail {
 
 class LinkState;
 class Machine;
+class PeerCheck;
 
 /// Somebody at an end of a connection.
 class Endpoint {
@@ -36,10 +37,10 @@ class Endpoint {
   virtual void expect_room(Instant when) = 0;
   /// The machine at the other end has crashed; with `silent` nobody tells so.
   virtual void peer_crashed(bool silent) = 0;
-  /// Nobody knows when what was sent from here arrives.
-  virtual void on_path_blocked() = 0;
-  /// What was sent from here arrives after all.
-  virtual void on_path_restored() = 0;
+  /// This end has given up, since the other one is silent.
+  virtual void gave_up() {}
+  /// What finds out whether anybody is at the other end; null where that is known.
+  [[nodiscard]] virtual PeerCheck* peer_check() noexcept { return nullptr; }
 
  protected:
   ~Endpoint() = default;
@@ -99,8 +100,15 @@ class Connection {
   void crash(Side side, bool silent);
   /// Both ends find the connection broken: this one at once, the other one when it learns of it.
   void break_down(Side here);
-  /// This end gives up: what it sent was not acknowledged.
+  /// This end gives up: nothing is heard from the other one.
   void give_up(Side here);
+  /// What comes back of a segment that this end sends now, without an effect of its own.
+  enum class Echo : std::uint8_t { None, Alive, Reset };
+  Echo ask(Side from);
+  /// Whether there would be an echo.
+  [[nodiscard]] bool can_hear(Side from) const noexcept;
+  /// Whether the machine of this end has crashed, and nobody was told.
+  [[nodiscard]] bool vanished(Side side) const noexcept { return ends_[side].silent; }
   /// For people: `from` sends a message of this kind now, which arrives then. 0 when nobody is
   /// told.
   MessageLog::Id note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
@@ -113,6 +121,8 @@ class Connection {
   [[nodiscard]] Arrival ended(Side seen_by) const;
   /// The link that leads away from this side is open again: what waits leaves at `when`.
   void reopened(Side from, Instant when);
+  /// What is sent one of the ways may not get through from now on.
+  void path_worsened();
   /// Whether this end knows that the connection is broken.
   [[nodiscard]] bool broken(Side side) const noexcept {
     return broken_here_[side] || pipes_[side].is_broken();
@@ -124,6 +134,8 @@ class Connection {
   [[nodiscard]] bool crashed(Side side) const noexcept { return crashed_[side]; }
   [[nodiscard]] bool gave_up(Side side) const noexcept { return broken_codes_[side] == ETIMEDOUT; }
   void tell(Side side);
+  /// Null when there is none.
+  [[nodiscard]] PeerCheck* peer_check(Side side) const noexcept;
   /// Nobody is at `there`: what arrives there then is answered with a reset.
   void refuse(Side there, Instant when);
   /// The log of what this side sends; null when there is none.

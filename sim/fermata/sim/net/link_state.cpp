@@ -64,6 +64,10 @@ Instant LinkState::arrival(std::size_t bytes, const Parcel& parcel) {
   return carried(std::max(through, clogged_until_), bytes, parcel);
 }
 
+bool LinkState::gets_through() const noexcept {
+  return !is_closed() && losing_until_ <= from_.world_now();
+}
+
 LinkState::Passage LinkState::passage(std::size_t bytes, const Parcel& parcel) {
   meet_faults();
   const Instant now = from_.now();
@@ -167,7 +171,9 @@ void LinkState::partition(std::uint64_t drawn) {
 // --- what is done to it ---
 
 void LinkState::cut() {
-  if (!std::exchange(cut_, true)) tell("partition", "cut");
+  if (std::exchange(cut_, true)) return;
+  tell("partition", "cut");
+  links_.worsened(*this);
 }
 
 void LinkState::mend() {
@@ -177,7 +183,9 @@ void LinkState::mend() {
 }
 
 void LinkState::hold() {
-  if (!std::exchange(held_, true)) tell("hold", "keeps what is sent");
+  if (std::exchange(held_, true)) return;
+  tell("hold", "keeps what is sent");
+  links_.worsened(*this);
 }
 
 void LinkState::release() {
@@ -196,6 +204,7 @@ void LinkState::lose(Duration time) {
   FERMATA_ASSERT(time > Duration::zero());
   losing_until_ = std::max(losing_until_, from_.world_now() + time);
   tell("partition", "nothing gets through for a while", losing_until_);
+  links_.worsened(*this);
 }
 
 void LinkState::tell(const char* kind, const char* what, std::optional<Instant> until) {

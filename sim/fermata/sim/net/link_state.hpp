@@ -37,6 +37,8 @@ class Links {
   virtual void isolate(const Machine& machine, Duration time) = 0;
   /// What waits for `link` leaves at `when`.
   virtual void reopened(LinkState& link, Instant when) = 0;
+  /// What is sent on `link` may not get through from now on.
+  virtual void worsened(LinkState& link) = 0;
 
  protected:
   ~Links() = default;
@@ -76,6 +78,8 @@ class LinkState {
   [[nodiscard]] Duration least_latency() const noexcept { return latency_.least(); }
   /// Whether somebody has closed it.
   [[nodiscard]] bool is_closed() const noexcept { return cut_ || held_; }
+  /// Whether what is sent now, and never again, arrives.
+  [[nodiscard]] bool gets_through() const noexcept;
 
   // --- what is done to it ---
 

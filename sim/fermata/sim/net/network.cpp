@@ -193,9 +193,21 @@ void Network::isolate(const Machine& machine, Duration time) {
 void Network::reopened(LinkState& link, Instant when) {
   FERMATA_ASSERT(!link.is_closed());
   datagrams_.reopened(link, when);
+  for_each_sender(link, [&](Connection& connection, Connection::Side side) {
+    connection.reopened(side, when);
+  });
+}
+
+void Network::worsened(LinkState& link) {
+  for_each_sender(
+      link, [](Connection& connection, Connection::Side /*side*/) { connection.path_worsened(); });
+}
+
+template <class F>
+void Network::for_each_sender(const LinkState& link, F visit) {
   for_each_end(link.from(), [&](Connection& connection, Connection::Side side) {
     const Machine* there = connection.end(Connection::other(side)).machine;
-    if (there == &link.to() && !connection.local()) connection.reopened(side, when);
+    if (there == &link.to() && !connection.local()) visit(connection, side);
   });
 }
 

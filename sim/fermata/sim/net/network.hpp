@@ -99,6 +99,7 @@ class Network final : private Links {
   }
   void isolate(const Machine& machine, Duration time) override;
   void reopened(LinkState& link, Instant when) override;
+  void worsened(LinkState& link) override;
 
   std::uint16_t free_port(const Machine& machine);
   [[nodiscard]] static bool gets(const Bound& bound, IpVersion version) noexcept;
@@ -110,6 +111,9 @@ class Network final : private Links {
   /// Calls `visit` with each connection and each of its sides that is on `machine`.
   template <class F>
   void for_each_end(const Machine& machine, F visit);
+  /// As above, with those that `link` leads away from.
+  template <class F>
+  void for_each_sender(const LinkState& link, F visit);
 
   using LocalPlace = std::pair<std::uint32_t, std::string>;  // The machine's address and the path.
   NameTable names_;

@@ -18,11 +18,8 @@ namespace fermata::sim::detail {
 
 namespace {
 
-/// What Linux gives up after: six repetitions, the first after a second.
-constexpr Duration kDialTimeout = std::chrono::seconds(127);
+/// Of a SYN; each is twice the one before.
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
-/// What Linux gives up after when data of a connection is not acknowledged: 15 repetitions.
-constexpr Duration kSendTimeout = std::chrono::milliseconds(924'600);
 
 /// Null when there is none, and when it is down.
 Machine* live_machine_at(Machine& from, const Address& address) noexcept {
@@ -50,7 +47,7 @@ StreamEnd::StreamEnd(StreamUser& user, Network& network, std::shared_ptr<Connect
       syn_(*this, &StreamEnd::syn_arrived),
       repetition_(*this, &StreamEnd::send_syn),
       answer_(*this, &StreamEnd::answered),
-      give_up_(*this, &StreamEnd::give_up) {
+      check_(*connection_, side_, key_) {
   FERMATA_ASSERT(connection_->end(side_).endpoint == nullptr);
   connection_->end(side_).endpoint = this;
 }
@@ -81,7 +78,7 @@ void StreamEnd::dial() {
   if (strikes(Fault::Hung, "hung", "{} is asked for and gets no answer")) {
     connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
     answer_code_ = ETIMEDOUT;
-    machine().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
+    machine().agenda().schedule(answer_, dial_end(), key_);
     return;
   }
   send_syn();
@@ -106,9 +103,9 @@ void StreamEnd::retransmit_syn() {
   FERMATA_ASSERT(!syn_.is_scheduled());
   FERMATA_ASSERT(!repetition_.is_scheduled());
   const Instant again = machine().now() + std::exchange(retry_, retry_ * 2);
-  if (again - dialled_ < kDialTimeout) return machine().agenda().schedule(repetition_, again, key_);
+  if (again < dial_end()) return machine().agenda().schedule(repetition_, again, key_);
   answer_code_ = ETIMEDOUT;
-  machine().agenda().schedule(answer_, dialled_ + kDialTimeout, key_);
+  machine().agenda().schedule(answer_, dial_end(), key_);
 }
 
 void StreamEnd::dial_nobody() {
@@ -148,7 +145,7 @@ void StreamEnd::syn_arrived() {
   }
   record_syn(Message::Fate::Lost);
   const Instant again = server.machine->now() + std::exchange(retry_, retry_ * 2);
-  if (again - dialled_ >= kDialTimeout) return answer(ETIMEDOUT);
+  if (again >= dial_end()) return answer(ETIMEDOUT);
   server.machine->agenda().schedule(syn_, again, key_);
 }
 
@@ -158,7 +155,9 @@ void StreamEnd::answer(int code) {
   answer_code_ = code;
   const Instant sent = connection_->end(Connection::Server).machine->now();
   const Instant arrival = connection_->arrival_from(Connection::Server, "answer to a connect");
-  machine().agenda().schedule(answer_, std::min(arrival, sent + kDialTimeout), key_);
+  const Instant limit = sent + check_.dial_limit();
+  if (code == 0 && arrival > limit) answer_code_ = ETIMEDOUT;
+  machine().agenda().schedule(answer_, std::min(arrival, limit), key_);
   RunLog* const told = syn_noted_ != 0 ? machine().run_log() : nullptr;
   if (told != nullptr && code != ETIMEDOUT) told->message_log().answered(syn_noted_, arrival);
 }
@@ -173,6 +172,7 @@ void StreamEnd::record_syn(Message::Fate fate) {
 
 // Whoever has no answer yet sends its SYN again, or learns that nobody listens.
 void StreamEnd::peer_crashed(bool silent) {
+  if (silent && !connection_->local()) check_.peer_vanished();
   if (!syn_.is_scheduled()) return;
   FERMATA_ASSERT(side_ == Connection::Client);
   syn_.cancel();
@@ -185,6 +185,7 @@ void StreamEnd::peer_crashed(bool silent) {
 void StreamEnd::answered() {
   FERMATA_ASSERT(side_ == Connection::Client);
   const Arrival arrival(machine().run_log(), syn_noted_);
+  if (answer_code_ == 0) check_.established();
   user_.connected_end(answer_code_);
 }
 
@@ -294,21 +295,7 @@ bool StreamEnd::breaks_down() {
   return true;
 }
 
-void StreamEnd::on_path_blocked() {
-  if (!give_up_.is_scheduled()) {
-    machine().agenda().schedule(give_up_, machine().now() + kSendTimeout, key_of(key_, "give up"));
-  }
-}
-
-void StreamEnd::on_path_restored() {
-  FERMATA_ASSERT(!connection_->local());
-  give_up_.cancel();
-  expect_room(machine().now());
-}
-
-void StreamEnd::give_up() {
-  FERMATA_ASSERT(!connection_->local());
-  connection_->give_up(side_);
+void StreamEnd::gave_up() {
   FERMATA_ASSERT(broken());
   if (watches_) return user_.input_came();
   expect_arrival();
@@ -320,6 +307,10 @@ int StreamEnd::set_option(SocketOption option, int value) {
   if (connection_->local()) return ENOPROTOOPT;
   FERMATA_ASSERT(static_cast<std::size_t>(option) < options_.size());
   options_[static_cast<std::size_t>(option)] = value;
+  if (option == SocketOption::KeepAlive) {
+    const bool asks = value > 0;
+    check_.set({.repeats = asks, .asks = asks, .idle = std::chrono::seconds(value)});
+  }
   const Connection::Side there = Connection::other(side_);
   if (option == SocketOption::SendBuffer) {
     connection_->to(there).set_sender_buffer(static_cast<std::size_t>(value));
@@ -348,7 +339,7 @@ void StreamEnd::close() noexcept {
   syn_.cancel();
   repetition_.cancel();
   answer_.cancel();
-  give_up_.cancel();
+  check_.stop();
   if (options_[static_cast<std::size_t>(SocketOption::ResetOnClose)] != 0) {
     connection_->send_reset(side_);
   }

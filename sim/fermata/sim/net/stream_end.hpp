@@ -16,6 +16,7 @@
 #include "fermata/sim/machine/member_happening.hpp"
 #include "fermata/sim/net/connection.hpp"
 #include "fermata/sim/net/network.hpp"
+#include "fermata/sim/net/peer_check.hpp"
 
 namespace fermata::backend {
 class StreamHandle;
@@ -110,14 +111,18 @@ class StreamEnd final : public Endpoint {
   /// Both return an errno value.
   int set_option(SocketOption option, int value);
   int option(SocketOption option, int& value) const;
+  void set_patience(const Patience& patience) { check_.set(patience); }
   /// Lets go of the connection. Nothing is told any more.
   void close() noexcept;
 
  private:
   void peer_crashed(bool silent) override;
-  void on_path_blocked() override;
-  void on_path_restored() override;
+  void gave_up() override;
+  [[nodiscard]] PeerCheck* peer_check() noexcept override {
+    return connection_->local() ? nullptr : &check_;
+  }
 
+  [[nodiscard]] Instant dial_end() const noexcept { return dialled_ + check_.dial_limit(); }
   void dial_nobody();
   void send_syn();
   void retransmit_syn();
@@ -126,7 +131,6 @@ class StreamEnd final : public Endpoint {
   /// For people: the SYN comes to this, on the side of the server.
   void record_syn(Message::Fate fate);
   void answered();
-  void give_up();
   void arrived() { user_.input_came(); }
   void drain() { user_.room_came(); }
   /// How many of `whole` bytes a write takes, which may be none.
@@ -149,7 +153,7 @@ class StreamEnd final : public Endpoint {
   MemberHappening<StreamEnd> syn_;  // On the server's agenda.
   MemberHappening<StreamEnd> repetition_;
   MemberHappening<StreamEnd> answer_;
-  MemberHappening<StreamEnd> give_up_;
+  PeerCheck check_;
   Duration retry_ = Duration::zero();
   Instant dialled_;
   int answer_code_ = 0;

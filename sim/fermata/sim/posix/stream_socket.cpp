@@ -424,6 +424,17 @@ void StreamSocket::options_changed() {
   };
   const linger& lingers = options_.lingers();
   apply(SocketOption::ResetOnClose, lingers.l_onoff != 0 && lingers.l_linger == 0 ? 1 : 0);
+  end_->set_patience(patience());
+}
+
+Patience StreamSocket::patience() const noexcept {
+  const auto tcp = [&](int name) { return options_.number(IPPROTO_TCP, name); };
+  return {.repeats = true,
+          .asks = options_.number(SOL_SOCKET, SO_KEEPALIVE) != 0,
+          .idle = std::chrono::seconds(tcp(TCP_KEEPIDLE)),
+          .interval = std::chrono::seconds(tcp(TCP_KEEPINTVL)),
+          .questions_max = tcp(TCP_KEEPCNT),
+          .user_timeout = std::chrono::milliseconds(tcp(TCP_USER_TIMEOUT))};
 }
 
 }  // namespace fermata::sim::detail

@@ -49,6 +49,8 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
 
   void watched(bool value) noexcept override;
   void options_changed() override;
+  /// As the options say.
+  [[nodiscard]] Patience patience() const noexcept;
   [[nodiscard]] bool is_listening() const noexcept override { return stage_ == Stage::Listening; }
   bool arrived(const std::shared_ptr<Connection>& connection) override;
 

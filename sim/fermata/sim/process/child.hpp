@@ -37,8 +37,6 @@ class ChildStream final : public Endpoint {
   void expect_room(Instant) override { expect_arrival(); }
   // Both ends are within one machine, which sends nothing through a network.
   void peer_crashed(bool) override {}
-  void on_path_blocked() override {}
-  void on_path_restored() override {}
 
   /// What can be read now.
   [[nodiscard]] std::span<const std::byte> unread();

@@ -144,6 +144,34 @@ TEST_F(CrashTest, WhoWritesToARestartedMachineLearnsThatTheConnectionIsGone) {
   }
 }
 
+TEST_F(CrashTest, WhoKeepsAConnectionAliveLearnsThatItIsGone) {
+  for (const bool comes_up : {false, true}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      begin(seed);
+      Node& server = world_->service("server", echo);
+      world_->node("client", [&] {
+        TcpStream stream = TcpStream::connect(server.address(7));
+        stream.set_keep_alive(10s);
+        server.crash();
+        delay(1ms);
+        if (comes_up) server.restart();
+        std::array<std::byte, 8> buffer;
+        try {
+          static_cast<void>(stream.read(buffer));
+          ADD_FAILURE() << "nothing can come";
+        } catch (const InputOutputError& error) {
+          const bool is_told = now() < Instant() + 1s;
+          EXPECT_EQ(error.code(), is_told || comes_up ? ECONNRESET : ETIMEDOUT);
+          if (!is_told) {
+            EXPECT_EQ(comes_up, now() < Instant() + 11s);
+          }
+        }
+      });
+      run();
+    }
+  }
+}
+
 TEST_F(CrashTest, AConnectThatIsUnderWayFails) {
   std::set<int> codes;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
