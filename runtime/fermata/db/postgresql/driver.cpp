@@ -20,9 +20,21 @@ namespace fermata::db::postgresql {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> kOptions = {
-    "connect_timeout",  "sslmode", "sslrootcert",          "sslcert",         "sslkey",
-    "application_name", "options", "target_session_attrs", "channel_binding", "gssencmode"};
+constexpr std::array<std::string_view, 15> kOptions = {"connect_timeout",
+                                                       "sslmode",
+                                                       "sslrootcert",
+                                                       "sslcert",
+                                                       "sslkey",
+                                                       "application_name",
+                                                       "options",
+                                                       "target_session_attrs",
+                                                       "channel_binding",
+                                                       "gssencmode",
+                                                       "keepalives",
+                                                       "keepalives_idle",
+                                                       "keepalives_interval",
+                                                       "keepalives_count",
+                                                       "tcp_user_timeout"};
 
 /// Seconds.
 int connect_timeout(const Target& target) {
