@@ -25,16 +25,12 @@ inline constexpr int kTransfers = 4;    // At each desk.
 inline constexpr int kSentHome = 2;     // Tellers of a desk, at most.
 inline constexpr unsigned kShift = 20;  // Milliseconds of virtual time, below which they are.
 
-/// `work` until it is answered, whatever happens to the database meanwhile; not forever. A server
-/// may be silent for good: then the attempt is cancelled.
+/// `work` until it is answered, whatever happens to the database meanwhile; not forever.
 template <class Work>
 void until_answered(Work&& work) {
-  const fermata::AwaitOptions patience = {.timeout = std::chrono::seconds(30),
-                                          .on_exit = fermata::ExitPolicy::CancelAndJoin};
   for (int attempt = 0;; ++attempt) {
     try {
-      fermata::when_all({fermata::spawn([&] { work(); })}, patience);
-      return;
+      return work();
     } catch (const fermata::db::DatabaseError&) {
       if (attempt == 100) throw;
     } catch (const fermata::Timeout&) {

@@ -17,8 +17,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// A server that is silent is given up within 6 s.
 constexpr const char* kUrl =
-    "postgresql://ann:secret@db:5432/bank?sslmode=disable&gssencmode=disable";
+    "postgresql://ann:secret@db:5432/bank?sslmode=disable&gssencmode=disable"
+    "&keepalives_idle=3&keepalives_interval=1&keepalives_count=3&tcp_user_timeout=5000";
 
 fermata::db::Database connect(fermata::db::DatabaseOptions options) {
   return {fermata::db::postgresql::make_driver(), fermata::db::parse_url(kUrl), std::move(options)};
