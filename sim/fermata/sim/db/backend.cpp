@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "fermata/core/suspend.hpp"
 #include "fermata/sim/db/server_session.hpp"
@@ -49,6 +50,7 @@ void Backend::pause(Duration span, const std::function<void()>& still_running) {
     explicit Running(bool& flag) : running(flag) { running = true; }
     ~Running() { running = false; }
   } const running(cancellable_.running);
+  if (is_hit_late()) throw_cancelled();
   const Instant end = now() + span;
   while (true) {
     const Duration left = end - now();
@@ -61,9 +63,17 @@ void Backend::pause(Duration span, const std::function<void()>& still_running) {
       still_running();
       continue;
     }
-    session_.fail("57014");
-    throw SqlError("57014", "canceling statement due to user request");
+    throw_cancelled();
   }
+}
+
+bool Backend::is_hit_late() {
+  return std::exchange(cancellable_.comes_late, false) && random(2) != 0;
+}
+
+void Backend::throw_cancelled() {
+  session_.fail("57014");
+  throw SqlError("57014", "canceling statement due to user request");
 }
 
 void require_welcome(const DatabaseServerState& server, std::string_view database) {
@@ -75,10 +85,12 @@ void require_welcome(const DatabaseServerState& server, std::string_view databas
   }
 }
 
-void cancel_session(DatabaseServerState& server, sql::SessionId session, std::uint64_t secret) {
+void cancel_session(DatabaseServerState& server, sql::SessionId session, std::uint64_t secret,
+                    Lateness lateness) {
   const auto found = server.sessions.find(session);
   if (found == server.sessions.end() || found->second->secret != secret) return;
-  if (found->second->running) found->second->cancels.release();
+  if (found->second->running) return found->second->cancels.release();
+  if (lateness == Lateness::Drawn) found->second->comes_late = true;
 }
 
 }  // namespace fermata::sim::detail

@@ -16,6 +16,7 @@
 #include "fermata/sim/db/evaluate.hpp"
 #include "fermata/sim/db/postgresql_client.hpp"
 #include "fermata/sim/db/postgresql_statement.hpp"
+#include "fermata/sim/db/postgresql_tap.hpp"
 #include "fermata/sim/db/sql_error.hpp"
 #include "fermata/sim/db/wire.hpp"
 
@@ -59,8 +60,11 @@ void require_formats(std::span<const Format> formats, std::size_t count, std::st
 
 class ServerSession {
  public:
-  ServerSession(detail::DatabaseServerState& server, Client& client)
-      : client_(client), backend_(server, random_bits() >> 32), session_(backend_.session()) {}
+  ServerSession(detail::DatabaseServerState& server, Client& client, Tap& tap)
+      : client_(client),
+        tap_(tap),
+        backend_(server, random_bits() >> 32),
+        session_(backend_.session()) {}
 
   void run() {
     greet();
@@ -91,12 +95,14 @@ class ServerSession {
     }
     writer().begin('K').i32(static_cast<std::uint32_t>(session_.id()));
     writer().i32(static_cast<std::uint32_t>(backend_.secret())).end();
+    tap_.let_in(session_.id(), backend_.secret());
     get_ready();
   }
 
   /// The client has the word.
   void get_ready() {
     const TransactionState state = session_.transaction();
+    tap_.done(state);
     writer().begin('Z').i8(state == TransactionState::Open     ? 'T'
                            : state == TransactionState::Failed ? 'E'
                                                                : 'I');
@@ -140,6 +146,7 @@ class ServerSession {
   void refuse(const SqlError& error) {
     session_.fail(error.sqlstate());
     if (std::exchange(implicit_, false)) session_.execute("ROLLBACK");
+    tap_.refused(false, error.sqlstate(), error.what(), session_.transaction());
     client_.tell('E', "ERROR", error.sqlstate(), error.what());
   }
 
@@ -148,6 +155,7 @@ class ServerSession {
   void simple_query(MessageReader fields) {
     const std::string_view sql = fields.text();
     fields.end();
+    tap_.asked(sql);
     skips_ = false;
     portals_.erase("");
     statements_.erase("");
@@ -209,6 +217,7 @@ class ServerSession {
   void parse(MessageReader fields) {
     const std::string name(fields.text());
     const std::string_view sql = fields.text();
+    name.empty() ? tap_.asked(sql) : tap_.asked_to_prepare(sql);
     std::vector<Oid> given;
     for (std::uint16_t left = fields.i16(); left > 0; --left) given.push_back(fields.i32());
     fields.end();
@@ -235,7 +244,9 @@ class ServerSession {
   void bind(MessageReader fields) {
     std::string name(fields.text());
     Portal portal;
-    portal.statement = statement(std::string(fields.text()));
+    const std::string prepared(fields.text());
+    if (!prepared.empty()) tap_.asked_for_prepared();
+    portal.statement = statement(prepared);
     const std::vector<Format> formats = read_formats(fields);
     const std::vector<Oid>& types = portal.statement->shape.parameters;
     const std::uint16_t count = fields.i16();
@@ -408,6 +419,7 @@ class ServerSession {
   }
 
   Client& client_;
+  Tap& tap_;
   Backend backend_;
   sql::Session& session_;
   std::map<std::string, std::shared_ptr<const Statement>> statements_;
@@ -438,7 +450,7 @@ Greeting read_greeting(MessageReader fields) {
 
 /// The client that has sent its greeting; nothing when it has only wanted a cancellation, or is
 /// gone.
-std::optional<Greeting> meet(detail::DatabaseServerState& server, Client& client) {
+std::optional<Greeting> meet(detail::DatabaseServerState& server, Client& client, const Tap& tap) {
   constexpr std::uint32_t kCancel = 80'877'102;
   constexpr std::uint32_t kEncryptByTls = 80'877'103;
   constexpr std::uint32_t kEncryptByGss = 80'877'104;
@@ -452,7 +464,9 @@ std::optional<Greeting> meet(detail::DatabaseServerState& server, Client& client
     }
     if (code == kCancel) {
       const std::uint32_t session = fields.i32();
-      cancel_session(server, session, fields.i32());
+      const std::uint32_t secret = fields.i32();
+      tap.asked_to_stop(session, secret);
+      cancel_session(server, session, secret, detail::Lateness::Drawn);
       return std::nullopt;
     }
     if (code >> 16 == 3) return read_greeting(fields);
@@ -470,29 +484,35 @@ std::string ask_for_password(Client& client) {
   return std::string(MessageReader(message->fields).text());
 }
 
-void converse(detail::DatabaseServerState& server, Client& client) {
-  const std::optional<Greeting> greeting = meet(server, client);
+void converse(detail::DatabaseServerState& server, Client& client, Tap& tap) {
+  const std::optional<Greeting> greeting = meet(server, client, tap);
   if (!greeting) return;
+  tap.greeted(greeting->user, greeting->database);
   const bool trusted = server.database.lets_in(greeting->user, "");
   if (!trusted && !server.database.lets_in(greeting->user, ask_for_password(client))) {
     throw Farewell("28P01",
                    fmt::format("password authentication failed for user \"{}\"", greeting->user));
   }
   require_welcome(server, greeting->database);
-  ServerSession(server, client).run();
+  ServerSession(server, client, tap).run();
 }
 
 }  // namespace
 
-void serve_client(detail::DatabaseServerState& server, TcpStream stream,
+void serve_client(detail::DatabaseServerState& server, std::uint64_t number, TcpStream stream,
                   std::span<const std::byte> begun) {
   Client client(std::move(stream), begun);
+  Tap tap(server.options.tap.get(), number);
+  const auto say_farewell = [&](std::string_view sqlstate, std::string_view why) {
+    tap.refused(true, sqlstate, why, TransactionState::Unknown);
+    client.tell('E', "FATAL", sqlstate, why);
+  };
   try {
-    converse(server, client);
+    converse(server, client, tap);
   } catch (const Farewell& reason) {
-    client.tell('E', "FATAL", reason.sqlstate(), reason.what());
+    say_farewell(reason.sqlstate(), reason.what());
   } catch (const wire::WireError& error) {
-    client.tell('E', "FATAL", "08P01", error.what());
+    say_farewell("08P01", error.what());
   }
   client.send(detail::kStartupMax);
 }

@@ -11,10 +11,12 @@
 // Errors     have the engine's SQLSTATEs. One in the extended protocol is followed by nothing until
 //            Sync.
 // Encryption is refused. A password is asked for when the database has users, in plain text.
-// Cancelling as PostgreSQL does it: by a connection of its own, which ends when the request has
-//            been handed on. It hits the command that runs then, whichever that is.
+// Cancelling by a connection of its own, which ends when the request has been handed on. It hits
+//            the command that runs then, whichever that is; without one it is lost, or is late and
+//            hits the next one, as behind a pooler of connections.
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "fermata/io/tcp.hpp"
@@ -22,9 +24,9 @@
 
 namespace fermata::sim::postgresql {
 
-/// Talks to one client until it goes, or has to go. It has said `begun` already. Throws
-/// InputOutputError and Timeout when it cannot be reached.
-void serve_client(detail::DatabaseServerState& server, TcpStream stream,
+/// Talks to the client of this number until it goes, or has to go. It has said `begun` already.
+/// Throws InputOutputError and Timeout when it cannot be reached.
+void serve_client(detail::DatabaseServerState& server, std::uint64_t number, TcpStream stream,
                   std::span<const std::byte> begun);
 
 }  // namespace fermata::sim::postgresql

@@ -273,7 +273,7 @@ void converse(DatabaseServerState& server, ClientLine& line) {
   if (first->kind == Kind::Cancel) {
     wire::Reader fields(first->fields);
     const std::uint64_t session = fields.u64();
-    return cancel_session(server, session, fields.u64());
+    return cancel_session(server, session, fields.u64(), Lateness::None);
   }
   check_startup(server, *first);
   ServerSession(server, line).run();
@@ -319,7 +319,8 @@ void serve_database_client(const std::shared_ptr<DatabaseServerState>& server, T
   try {
     const std::vector<std::byte> begun = read_begin(stream);
     if (begun.size() < wire::kHeaderSize) return;
-    if (is_postgresql(begun)) return postgresql::serve_client(*server, std::move(stream), begun);
+    if (is_postgresql(begun))
+      return postgresql::serve_client(*server, client, std::move(stream), begun);
     serve_frames(*server, {std::move(stream), begun, client, server->options.tap.get()});
   } catch (const InputOutputError&) {  // The client has gone, or cannot be reached.
   } catch (const Timeout&) {

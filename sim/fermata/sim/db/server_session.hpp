@@ -22,6 +22,7 @@ namespace fermata::sim::detail {
 struct Cancellable {
   std::uint64_t secret = 0;
   bool running = false;
+  bool comes_late = false;  // A cancellation that has met no command.
   Semaphore cancels{0};
 };
 
@@ -65,6 +66,8 @@ class Backend {
 
  private:
   [[nodiscard]] bool is_open() const noexcept;
+  [[nodiscard]] bool is_hit_late();
+  [[noreturn]] void throw_cancelled();
 
   DatabaseServerState& server_;
   sql::Session session_;
@@ -74,9 +77,12 @@ class Backend {
 /// Throws the Farewell to who asks for another database, or is one too many.
 void require_welcome(const DatabaseServerState& server, std::string_view database);
 
-/// Cancels the command that a session runs. Nothing happens when there is none, or for another
-/// secret.
-void cancel_session(DatabaseServerState& server, sql::SessionId session, std::uint64_t secret);
+/// Whether a cancellation for which there is no command may hit the next one.
+enum class Lateness : std::uint8_t { None, Drawn };
+
+/// Cancels the command that a session runs. Nothing happens for another secret.
+void cancel_session(DatabaseServerState& server, sql::SessionId session, std::uint64_t secret,
+                    Lateness lateness);
 
 /// Talks to one client until it goes, or has to go. Suspends.
 void serve_database_client(const std::shared_ptr<DatabaseServerState>& server, TcpStream stream);
