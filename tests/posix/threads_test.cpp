@@ -329,6 +329,17 @@ TEST_F(Threads, AMutexThatIsDestroyedWhileItIsHeldFailsTheRun) {
             "pthread_mutex_destroy() of mutex '#1', which 'main' holds");
 }
 
+TEST_F(Threads, AMutexThatIsHeldWhenTheRunFailsIsFreeAfterIt) {
+  std::mutex mutex;
+  EXPECT_EQ(failure_of([&] {
+              const std::lock_guard held(mutex);
+              world_->fail(Verdict::Safety, "it fails");
+            }),
+            "it fails");
+  ASSERT_TRUE(mutex.try_lock());
+  mutex.unlock();
+}
+
 TEST_F(Threads, TwoMutexesInTwoOrdersAreADeadlock) {
   std::set<std::string> failures;
   for (std::uint64_t seed = 1; seed <= 100 && failures.empty(); ++seed) {

@@ -191,6 +191,8 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   [[nodiscard]] int take(pthread_mutex_t& mutex, const char* call);
   [[nodiscard]] int lock_again(pthread_mutex_t& mutex, const char* call, const posix::Until& until);
   void let_go(pthread_mutex_t& mutex);
+  /// Undoes one lock of it, and returns whether that was the last one.
+  [[nodiscard]] static bool set_free(pthread_mutex_t& mutex) noexcept;
   [[nodiscard]] ThreadWaitFacts facts_of(const pthread_mutex_t& mutex, const char* call) const;
   /// Remembers where a lock was taken, if somebody is going to read it.
   void note_taken(const void* lock);
