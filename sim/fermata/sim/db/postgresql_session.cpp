@@ -235,7 +235,7 @@ class ServerSession {
     throw SqlError("26000", fmt::format("prepared statement \"{}\" does not exist", name));
   }
 
-  Portal& portal(const std::string& name) {
+  std::shared_ptr<Portal> portal(const std::string& name) {
     const auto found = portals_.find(name);
     if (found != portals_.end()) return found->second;
     throw SqlError("34000", fmt::format("portal \"{}\" does not exist", name));
@@ -268,7 +268,7 @@ class ServerSession {
     portal.formats = read_formats(fields);
     require_formats(portal.formats, portal.statement->shape.columns.size(), "result column");
     fields.end();
-    portals_.insert_or_assign(std::move(name), std::move(portal));
+    portals_.insert_or_assign(std::move(name), std::make_shared<Portal>(std::move(portal)));
     writer().begin('2').end();
   }
 
@@ -281,20 +281,20 @@ class ServerSession {
   }
 
   void describe_portal(const std::string& name) {
-    const Portal& described = portal(name);
-    client_.describe(described.statement->shape, described.formats);
+    const std::shared_ptr<const Portal> described = portal(name);
+    client_.describe(described->statement->shape, described->formats);
   }
 
   void execute(MessageReader fields) {
-    Portal& executed = portal(std::string(fields.text()));
+    const std::shared_ptr<Portal> executed = portal(std::string(fields.text()));
     const std::uint32_t rows_max = fields.i32();
     fields.end();
-    if (executed.statement->kind == Statement::Kind::Empty) {
+    if (executed->statement->kind == Statement::Kind::Empty) {
       pause(backend_.latency());
       return writer().begin('I').end();
     }
-    if (!executed.result) run(executed, false);
-    send_rows(executed, rows_max);
+    if (!executed->result) run(*executed, false);
+    send_rows(*executed, rows_max);
   }
 
   /// The end of what the client wants to be one.
@@ -423,7 +423,7 @@ class ServerSession {
   Backend backend_;
   sql::Session& session_;
   std::map<std::string, std::shared_ptr<const Statement>> statements_;
-  std::map<std::string, Portal> portals_;
+  std::map<std::string, std::shared_ptr<Portal>> portals_;  // One may end itself: DISCARD ALL.
   bool implicit_ = false;     // The transaction is not one that the client has begun.
   bool skips_ = false;        // Everything up to Sync.
   bool rolled_back_ = false;  // By the COMMIT that runs.
