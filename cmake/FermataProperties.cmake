@@ -43,9 +43,19 @@ fermata_test(properties_test properties SOURCES ${properties_sources}
   LINK fermata_loop_arms ${laws_link} PROPERTIES ${FERMATA_SIMULATION_PROPERTIES})
 fermata_test(controls_test properties LINK ${laws_link} SOURCES
   "${PROJECT_SOURCE_DIR}/properties/controls/controls_test.cpp")
+# A law on a library that was not written for Fermata.
+if(TARGET fermata_posix AND TARGET fermata_db_postgresql)
+  fermata_test(libpq_properties_test properties SOURCES
+    "${PROJECT_SOURCE_DIR}/properties/libpq/databases_test.cpp"
+    LINK fermata_laws fermata_test_support fermata_sim fermata_db_postgresql fermata_posix fmt::fmt
+    PROPERTIES ${FERMATA_SIMULATION_PROPERTIES})
+endif()
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-  target_compile_options(properties_test PRIVATE ${FERMATA_QUICK_OPTIONS})
-  target_compile_options(controls_test PRIVATE ${FERMATA_QUICK_OPTIONS})
+  foreach(target IN ITEMS properties_test controls_test libpq_properties_test)
+    if(TARGET ${target})
+      target_compile_options(${target} PRIVATE ${FERMATA_QUICK_OPTIONS})
+    endif()
+  endforeach()
 endif()
 set(FERMATA_TESTS_PRECOMPILED ${precompiled})
 
@@ -76,7 +86,8 @@ if(application_sources)
 endif()
 
 foreach(target IN ITEMS
-    fermata_laws properties_test controls_test fermata_suite zoo_hunt zoo_applications)
+    fermata_laws properties_test controls_test libpq_properties_test fermata_suite zoo_hunt
+    zoo_applications)
   if(TARGET ${target})
     target_compile_options(${target} PRIVATE ${laws_options})
   endif()

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Two tests for each law: a property, whose scripts RapidCheck makes, shrinks and keeps on tapes,
-// and the other strategies.
-
-#include <gtest/gtest.h>
+// Two tests for each law.
 
 #include <array>
-#include <fermata/sim_property.hpp>
-#include <tuple>
 
 #include "fermata/base/source_place.hpp"
-#include "properties/laws/holds.hpp"
 #include "properties/laws/law.hpp"
-#include "tests/support/checks.hpp"
+#include "properties/laws/law_tests.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -81,41 +75,9 @@ constexpr std::array kRows = std::to_array<Row>({
      "HoldUnderEveryStrategy"},
 });
 
-class LawTest final : public ::testing::Test {
- public:
-  LawTest(const Law& law, void (*body)(const Law&)) : law_(law), body_(body) {}
-  void TestBody() override { body_(law_); }
-
- private:
-  const Law& law_;
-  void (*body_)(const Law&);
-};
-
-void expect_property(const Law& law) {
-  sim::detail::run_sim_property(rc::gen::tuple(law.scenarios()),
-                                [](sim::World& world, const std::tuple<Scenario>& scenario) {
-                                  std::get<Scenario>(scenario).play(world);
-                                });
-}
-
-void expect_other_strategies(const Law& law) {
-  ASSERT_TRUE(holds_under_other_strategies(law));
-  for (const char* id : law.invariants) testing::note_checked(id);
-}
-
-void add_test(const Row& row, const char* name, void (*body)(const Law&)) {
-  const int line = static_cast<int>(row.place.line);
-  ::testing::RegisterTest(
-      row.suite, name, nullptr, nullptr, row.place.file, line,
-      [&law = row.law, body]() -> ::testing::Test* { return new LawTest(law, body); });
-}
-
 [[maybe_unused]] const bool kAdded = [] {
   for (const Row& row : kRows) {
-    sim::detail::register_simulated_test(row.suite, row.property, row.place.file,
-                                         static_cast<int>(row.place.line));
-    add_test(row, row.property, &expect_property);
-    add_test(row, row.strategies, &expect_other_strategies);
+    add_tests(row.law, row.suite, row.property, row.strategies, row.place);
   }
   return true;
 }();

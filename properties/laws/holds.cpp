@@ -30,7 +30,7 @@ sim::ExploreOptions options_for(std::string_view name, const char* strategy) {
 
 /// How to see it again; nothing for what the suite does not have.
 std::string reproduction(const std::string& law, const sim::FoundFailure& found) {
-  if (law.empty()) return {};
+  if (find_law(law) == nullptr) return {};
   return "reproduce: fermata_suite --only " + law + " --strategy " + found.tape.strategy +
          " --seed " + sim::seed_text(found.tape.seed) + " --runs 1\n";
 }

@@ -48,9 +48,11 @@ class CommandsModel {
     return {};
   }
 
+  /// It may have come behind the request to stop it.
   [[nodiscard]] Complaint stopped(std::uint64_t client) {
-    const Command& command = sessions_[client].command;
-    if (command.to_stop) return {};
+    const Session& session = sessions_[client];
+    const Command& command = session.command;
+    if (command.to_stop || stopping_.count(session.connection) > 0) return {};
     return "DB-11 (ISO): " + command.name() + " is stopped, and nobody has asked for that";
   }
 

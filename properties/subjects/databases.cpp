@@ -4,7 +4,7 @@
 // and answers behind, and are cancelled in the middle of it, on a database that is slow and fails:
 // one in memory, and one behind its driver, a network and a machine that crashes.
 
-#include "fermata/db/database.hpp"
+#include "properties/subjects/databases.hpp"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "properties/scripts/law.hpp"
+#include "fermata/db/database.hpp"
+#include "fermata/sim/db/driver.hpp"
 #include "properties/subjects/vault.hpp"
 #include "properties/subjects/wired_database.hpp"
 
@@ -189,12 +190,15 @@ class Databases : public Subject {
     const std::int64_t first = last_number_ + 1;
     last_number_ += kRows;
     auto stream = database_.stream<std::int64_t>(fmt::format("SELECT {} + n FROM digit", first));
-    for (int i = 0; i < cue.number % (kRows + 2); ++i) {
+    const int reads = cue.number % (kRows + 2);
+    for (int i = 0; i < reads; ++i) {
       const std::optional<std::int64_t> row = stream.next();
       if (i < kRows) expect(cue.actor, first + i, row.value_or(0));
       if (i == kRows && row) stage.complain("DB-11 (VAL): a stream goes on after its end");
     }
     stay(cue.actor);
+    const bool left = reads <= kRows && database_.in_transaction();
+    if (left && watched_->stopping_spoils()) users_[cue.actor].half_way = true;
   }
 
   // --- transactions ---
@@ -365,11 +369,16 @@ class OverVault final : public Databases {
 
 class OverWire final : public Databases {
  public:
-  explicit OverWire(Stage& on) : OverWire(on, std::make_shared<WiredDatabase>(on)) {}
+  explicit OverWire(Stage& on)
+      : OverWire(on, std::make_shared<WiredDatabase>(on, false), sim::make_database_driver(),
+                 "sim://db:5000/books") {}
+  OverWire(Stage& on, std::unique_ptr<db::Driver> driver, std::string_view url)
+      : OverWire(on, std::make_shared<WiredDatabase>(on, true), std::move(driver), url) {}
 
  private:
-  OverWire(Stage& on, const std::shared_ptr<WiredDatabase>& wired)
-      : Databases(on, wired, make_wired_driver(wired), "sim://db:5000/books") {
+  OverWire(Stage& on, const std::shared_ptr<WiredDatabase>& wired,
+           std::unique_ptr<db::Driver> driver, std::string_view url)
+      : Databases(on, wired, make_wired_driver(wired, std::move(driver)), url) {
     WiredDatabase::serve(wired);
   }
 };
@@ -379,6 +388,10 @@ class OverWire final : public Databases {
 
 SubjectKind database_subject() { return kind_of<databases::OverVault>(); }
 SubjectKind wired_database_subject() { return kind_of<databases::OverWire>(); }
+std::unique_ptr<Subject> make_wired_database(Stage& stage, std::unique_ptr<db::Driver> driver,
+                                             std::string_view url) {
+  return std::make_unique<databases::OverWire>(stage, std::move(driver), url);
+}
 
 constinit const Law kDatabases = {
     "databases",

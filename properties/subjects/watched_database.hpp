@@ -42,6 +42,8 @@ class WatchedDatabase {
 
   /// Whether it may fail with `error`; `half_way` in a transaction whose last command was left.
   [[nodiscard]] virtual bool may_fail(const db::DatabaseError& error, bool half_way) const = 0;
+  /// Whether a transaction is spoilt in which a stream was left before its end.
+  [[nodiscard]] virtual bool stopping_spoils() const noexcept { return false; }
   /// Whether the connection may have to be given up.
   [[nodiscard]] virtual bool may_cost(int connection) const = 0;
   /// What the session of the coroutine has been set to; 0 when it is new. Nothing where that cannot

@@ -13,7 +13,6 @@
 
 #include "fermata/core/suspend.hpp"
 #include "fermata/db/errors.hpp"
-#include "fermata/sim/db/driver.hpp"
 #include "fermata/sim/db/wire.hpp"
 
 namespace fermata::properties {
@@ -143,7 +142,8 @@ class WiredConnection final : public db::Connection {
 
 class WiredDriver final : public db::Driver {
  public:
-  explicit WiredDriver(std::shared_ptr<WiredDatabase> database) : database_(std::move(database)) {}
+  WiredDriver(std::shared_ptr<WiredDatabase> database, std::unique_ptr<db::Driver> inner)
+      : database_(std::move(database)), inner_(std::move(inner)) {}
   void check(const db::Target& target) const override { inner_->check(target); }
   std::unique_ptr<db::Connection> connect(db::Target target) override {
     const int id = database_->connecting();
@@ -158,15 +158,16 @@ class WiredDriver final : public db::Driver {
 
  private:
   std::shared_ptr<WiredDatabase> database_;
-  std::unique_ptr<db::Driver> inner_ = sim::make_database_driver();
+  std::unique_ptr<db::Driver> inner_;
 };
 
 }  // namespace
 
-WiredDatabase::WiredDatabase(Stage& stage) : WatchedDatabase(stage), books_("books") {
+WiredDatabase::WiredDatabase(Stage& stage, bool stopping_spoils)
+    : WatchedDatabase(stage), stopping_spoils_(stopping_spoils), books_("books") {
   sim::sql::Session session(books_);
-  session.execute("CREATE TABLE book (transfer, amount)");
-  session.execute("CREATE TABLE digit (n)");
+  session.execute("CREATE TABLE book (transfer BIGINT, amount BIGINT)");
+  session.execute("CREATE TABLE digit (n BIGINT)");
   for (int i = 0; i < kDigits; ++i)
     session.execute(fmt::format("INSERT INTO digit VALUES ({})", i));
 }
@@ -285,8 +286,9 @@ void WiredDatabase::answered(std::uint64_t client, bool well, const Frame& frame
   commands.answered(client, well, state != db::TransactionState::None);
 }
 
-std::unique_ptr<db::Driver> make_wired_driver(std::shared_ptr<WiredDatabase> database) {
-  return std::make_unique<WiredDriver>(std::move(database));
+std::unique_ptr<db::Driver> make_wired_driver(std::shared_ptr<WiredDatabase> database,
+                                              std::unique_ptr<db::Driver> inner) {
+  return std::make_unique<WiredDriver>(std::move(database), std::move(inner));
 }
 
 }  // namespace fermata::properties

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The simulated database on a machine of its own, behind its own driver and the network: a ledger
-// of the wire knows who has sent which command, and who has asked to stop it.
+// The simulated database on a machine of its own, behind a driver and the network: a ledger of the
+// wire knows who has sent which command, and who has asked to stop it.
 
 #include <cstdint>
 #include <map>
@@ -18,13 +18,14 @@ namespace fermata::properties {
 
 class WiredDatabase final : public WatchedDatabase, public sim::DatabaseTap {
  public:
-  explicit WiredDatabase(Stage& stage);
+  WiredDatabase(Stage& stage, bool stopping_spoils);
 
   /// The machine begins; `self` keeps this.
   static void serve(const std::shared_ptr<WiredDatabase>& self);
 
   void choose(db::DatabaseOptions& options) const override;
   [[nodiscard]] bool may_fail(const db::DatabaseError& error, bool half_way) const override;
+  [[nodiscard]] bool stopping_spoils() const noexcept override { return stopping_spoils_; }
   [[nodiscard]] bool may_cost(int connection) const override;
   [[nodiscard]] std::optional<std::int64_t> mark(db::Database& database) const override;
   void settle() override;
@@ -39,14 +40,15 @@ class WiredDatabase final : public WatchedDatabase, public sim::DatabaseTap {
   [[nodiscard]] bool breaks() const;
   void answered(std::uint64_t client, bool well, const sim::wire::Frame& frame);
 
+  bool stopping_spoils_;
   sim::Database books_;
   sim::Node* machine_ = nullptr;
   std::map<std::uint64_t, int> connection_of_;  // By client.
   std::set<int> sent_away_;                     // Connections, of those who were silent too long.
 };
 
-/// Each connection that it makes is a user of its own to the server.
-[[nodiscard]] std::unique_ptr<db::Driver> make_wired_driver(
-    std::shared_ptr<WiredDatabase> database);
+/// Each connection that it makes, by `inner`, is a user of its own to the server.
+[[nodiscard]] std::unique_ptr<db::Driver> make_wired_driver(std::shared_ptr<WiredDatabase> database,
+                                                            std::unique_ptr<db::Driver> inner);
 
 }  // namespace fermata::properties
