@@ -159,6 +159,26 @@ TEST_F(Libpq, StopsACommandWhoseCoroutineIsCancelled) {
       {.max = 1});
 }
 
+TEST_F(Libpq, IsInNoTransactionWhenACommandOutsideOfOneIsCancelled) {
+  run([](db::Database& database) {
+    bool asked = false;
+    Scope scope("impatient");
+    scope.spawn("sleeper", [&] {
+      try {
+        database.execute("SELECT pg_sleep(1000)");
+      } catch (const Cancellation&) {
+        asked = true;
+        EXPECT_FALSE(database.in_transaction());
+        throw;
+      }
+    });
+    delay(2s);
+    scope.cancel();
+    scope.await_after_cancellation();
+    EXPECT_TRUE(asked);
+  });
+}
+
 TEST_F(Libpq, IsTurnedAwayWithTheStateOfTheReason) {
   shop_.add_user("ann", "other");
   run([](db::Database& database) {

@@ -119,16 +119,17 @@ bool LibpqConnection::is_stale_plan(std::string_view sqlstate) const noexcept {
   return sqlstate == "0A000" || sqlstate == "26000";
 }
 
+// What a command changes shows when it has ended.
 TransactionState LibpqConnection::transaction() const noexcept {
   if (link_.is_broken()) return TransactionState::Unknown;
-  switch (PQtransactionStatus(link_.get())) {
+  switch (link_.left_transaction()) {
     case PQTRANS_IDLE:
       return TransactionState::None;
     case PQTRANS_INERROR:
       return TransactionState::Failed;
-    case PQTRANS_ACTIVE:
     case PQTRANS_INTRANS:
       return TransactionState::Open;
+    case PQTRANS_ACTIVE:
     case PQTRANS_UNKNOWN:
       break;
   }

@@ -77,6 +77,7 @@ ResultHandle Link::next_result() {
     while (PGnotify* const notice = PQnotifies(get())) PQfreemem(notice);
     if (PQstatus(get()) != CONNECTION_OK) throw_lost();
     answered_at_ = now();
+    left_ = PQtransactionStatus(get());
     return result;
   }
   const ExecStatusType status = PQresultStatus(result.get());

@@ -36,8 +36,9 @@ class Link {
     return broken_ || PQstatus(handle_.get()) != CONNECTION_OK;
   }
   void mark_broken() noexcept { broken_ = true; }
-  /// When the last command was answered to its end.
+  /// When the last command was answered to its end, and the transaction that it has left.
   [[nodiscard]] Instant answered_at() const noexcept { return answered_at_; }
+  [[nodiscard]] PGTransactionStatusType left_transaction() const noexcept { return left_; }
 
   /// Sends what was put into the queue: `queued` is what the call that did so has returned.
   void send(int queued);
@@ -67,6 +68,7 @@ class Link {
   std::optional<Descriptor> descriptor_;
   std::optional<Instant> deadline_;
   Instant answered_at_;
+  PGTransactionStatusType left_ = PQTRANS_IDLE;
   bool broken_ = false;
 };
 
