@@ -282,8 +282,9 @@ int Disk::read(Inode inode, std::uint64_t offset, std::span<std::byte> to, std::
 }
 
 int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes,
-                std::size_t& moved) {
+                std::size_t wanted, std::size_t& moved) {
   FERMATA_ASSERT(!is_directory(inode));
+  FERMATA_ASSERT(bytes.size() <= wanted);
   take_in(inode);
   Node& node = at(inode);
   ++version_;
@@ -294,7 +295,7 @@ int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> by
   moved = std::min<std::size_t>(bytes.size(), limit - std::min(limit, offset));
   const std::uint64_t end = moved > 0 ? std::max<std::uint64_t>(before, offset + moved) : before;
   if (node.memory != nullptr && !node.memory->resize(end)) return ENOMEM;
-  node.image.write(offset, bytes.first(moved));
+  node.image.write(offset, bytes.first(moved), moved < wanted);
   if (node.memory != nullptr) node.memory->write(offset, bytes.first(moved));
   used_ += node.image.seen().size() - before;
   node.modified = node.changed = now_;

@@ -156,9 +156,10 @@ class Disk {
   [[nodiscard]] std::string path_of(Inode inode) const;
   [[nodiscard]] const FileImage& image(Inode inode) const { return at(inode).image; }
   int read(Inode inode, std::uint64_t offset, std::span<std::byte> to, std::size_t& moved);
-  /// Writes what there is room for, at least a byte.
+  /// Writes what there is room for, at least a byte. The program has asked for `wanted` bytes, of
+  /// which `bytes` are the first.
   int write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes,
-            std::size_t& moved);
+            std::size_t wanted, std::size_t& moved);
   int truncate(Inode inode, std::uint64_t size);
   /// Makes a file's changes durable; for a directory, like sync_directory().
   void sync(Inode inode);

@@ -218,7 +218,7 @@ SimFiles::Answer SimFiles::write(const OpenFile& file, backend::FileOperation& o
   const std::uint64_t offset =
       file.mode.append ? disk_.image(file.inode).seen().size() : operation.offset;
   Answer answer;
-  answer.code = disk_.write(file.inode, offset, rest.first(size), answer.moved);
+  answer.code = disk_.write(file.inode, offset, rest.first(size), rest.size(), answer.moved);
   FERMATA_ASSERT(answer.moved <= size);
   return answer;
 }

@@ -39,8 +39,9 @@ class FileImage {
 
   /// Moves what there is at `offset` into `to`; returns how much.
   std::size_t read(std::uint64_t offset, std::span<std::byte> to) const noexcept;
-  /// A gap before `offset` is filled with zeros.
-  void write(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// A gap before `offset` is filled with zeros. `is_cut`: the program has asked for more bytes to
+  /// be written, and is expected to write the others next.
+  void write(std::uint64_t offset, std::span<const std::byte> bytes, bool is_cut = false);
   void resize(std::uint64_t size);
 
   void sync();
@@ -53,6 +54,8 @@ class FileImage {
 
   /// The machine goes down: each change since the last sync is kept, lost or, a write, torn (only
   /// its first bytes are kept), independently of the others; POSIX promises no more. 0 keeps it.
+  /// But what goes on with a write that was cut goes the same way as far as its sector: no disk
+  /// writes the end of a sector and not its beginning, when a program has written both at once.
   /// `listener` may be null; else it is told, and the file is called `name`.
   void crash(const CrashDraw& draw, std::uint64_t key, CrashListener* listener = nullptr,
              const std::string& name = {});
@@ -62,11 +65,18 @@ class FileImage {
     std::uint64_t offset = 0;
     Bytes bytes;
     bool resizes = false;  // To `offset`.
+    bool is_cut = false;
 
     /// "the write of 3 bytes to 'name'", for people.
     [[nodiscard]] std::string text(const std::string& name) const;
   };
 
+  /// How many of the first bytes of `change` lie in the sector in which `before` ends, when
+  /// `change` goes on with it.
+  [[nodiscard]] static std::size_t shared_bytes(const Change& before,
+                                                const Change& change) noexcept;
+  /// Whether something is left of it without its first `count` bytes.
+  [[nodiscard]] static bool drop_first(Change& change, std::size_t count);
   static void apply(Bytes& to, std::uint64_t offset, std::span<const std::byte> bytes);
 
   Bytes seen_;

@@ -185,9 +185,8 @@ ssize_t SimKernelFiles::write_to(OpenFile& file, const DiskCall& work,
   const std::uint64_t begin = appends ? end : static_cast<std::uint64_t>(offset);
   FERMATA_ASSERT(size <= bytes.size());
   std::size_t moved = 0;
-  if (const int code = disk_.write(file.inode(), begin, std::span(bytes).first(size), moved)) {
-    return -code;
-  }
+  const std::span taken = std::span(bytes).first(size);
+  if (const int code = disk_.write(file.inode(), begin, taken, bytes.size(), moved)) return -code;
   offset = static_cast<off64_t>(begin + moved);
   return static_cast<ssize_t>(moved);
 }
@@ -292,7 +291,8 @@ int SimKernelFiles::allocate(int descriptor, int mode, off64_t offset, off64_t s
         const std::vector<std::byte> zeros(
             static_cast<std::size_t>(std::max<off64_t>(std::min(end, before) - offset, 0)));
         std::size_t moved = 0;
-        return -disk_.write(file.inode(), static_cast<std::uint64_t>(offset), zeros, moved);
+        return -disk_.write(file.inode(), static_cast<std::uint64_t>(offset), zeros, zeros.size(),
+                            moved);
       }
       if (end <= before) return 0;
       if ((mode & FALLOC_FL_KEEP_SIZE) != 0) {

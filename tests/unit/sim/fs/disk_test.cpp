@@ -43,7 +43,7 @@ class DiskTest : public ::testing::Test {
   }
   std::size_t write(Disk::Inode inode, std::string_view text, std::uint64_t offset = 0) {
     std::size_t moved = 0;
-    EXPECT_EQ(disk_.write(inode, offset, bytes_of(text), moved), 0);
+    EXPECT_EQ(disk_.write(inode, offset, bytes_of(text), text.size(), moved), 0);
     return moved;
   }
   /// "-" when there is none.
@@ -133,8 +133,8 @@ TEST_F(DiskTest, IsFullOnceItsSpaceIsUsed) {
   EXPECT_EQ(write(inode, std::string(600, 'x')), 600u);
   EXPECT_EQ(write(inode, std::string(600, 'y'), 600), 400u);
   std::size_t moved = 0;
-  EXPECT_EQ(disk_.write(inode, 1000, bytes_of("z"), moved), ENOSPC);
-  EXPECT_EQ(disk_.write(inode, backend::kOffsetMax, bytes_of("z"), moved), EFBIG);
+  EXPECT_EQ(disk_.write(inode, 1000, bytes_of("z"), 1, moved), ENOSPC);
+  EXPECT_EQ(disk_.write(inode, backend::kOffsetMax, bytes_of("z"), 1, moved), EFBIG);
   EXPECT_EQ(write(inode, "z", 999), 1u);
   EXPECT_EQ(disk_.truncate(inode, 1001), ENOSPC);
   EXPECT_EQ(disk_.truncate(inode, 10), 0);
@@ -151,7 +151,7 @@ TEST_F(DiskTest, HasNoRoomWhenACrashBringsBackMoreThanItHolds) {
   EXPECT_EQ(contents("/first").size() + contents("/second").size(), 1200u);
   EXPECT_EQ(disk_.room(), 0u);
   std::size_t moved = 0;
-  EXPECT_EQ(disk_.write(second, 600, bytes_of("z"), moved), ENOSPC);
+  EXPECT_EQ(disk_.write(second, 600, bytes_of("z"), 1, moved), ENOSPC);
   EXPECT_EQ(write(second, "z", 599), 1u);
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +77,34 @@ TEST(FileImage, TearsAWriteOfTwoBytesInTheMiddle) {
   EXPECT_EQ(bounds, (std::vector<std::uint64_t>{2, 3}));
   EXPECT_EQ(text_of(image.seen()), "ab");
   EXPECT_EQ(text_of(image.durable()), "ab");
+}
+
+// A short write is the system's doing: its parts are not lost on their own within a sector.
+TEST(FileImage, LosesTheRestOfAShortWriteWithItsBeginningAsFarAsTheSector) {
+  const auto crashed = [](std::uint64_t offset, std::uint64_t fate_of_first) {
+    FileImage image;
+    write(image, 0, std::string(1024, '.'));
+    image.sync();
+    image.write(offset, std::as_bytes(std::span("ab", 2)), true);
+    write(image, offset + 2, "cdef");
+    std::uint64_t drawn = 0;
+    image.crash([&](std::uint64_t, std::uint64_t) { return drawn++ == 0 ? fate_of_first : 0; }, 1);
+    return text_of(image.seen()).substr(offset, 6);
+  };
+  EXPECT_EQ(crashed(0, 0), "abcdef");
+  EXPECT_EQ(crashed(0, 1), "......") << "the first part is lost";
+  EXPECT_EQ(crashed(0, 2), "a.....") << "it is torn";
+  EXPECT_EQ(crashed(508, 1), "....ef") << "a sector begins between";
+  EXPECT_EQ(crashed(510, 1), "..cdef");
+}
+
+TEST(FileImage, LosesAWriteWithoutTheOneThatFollowsIt) {
+  FileImage image;
+  write(image, 0, "ab");
+  write(image, 2, "cd");
+  std::uint64_t drawn = 0;
+  image.crash([&](std::uint64_t, std::uint64_t) -> std::uint64_t { return drawn++ == 0; }, 1);
+  EXPECT_EQ(text_of(image.seen()), std::string("\0\0cd", 4));
 }
 
 }  // namespace
