@@ -163,7 +163,7 @@ void SqliteConnection::reset_session() {
   handle_->require_in_order();
   try {
     std::shared_ptr<Handle> old = handle_;
-    handle_ = offload([old] { return std::make_shared<Handle>(old->location(), false); });
+    handle_ = offload([old] { return open_handle(old->location(), false); });
     on_worker(old, [old] {
       old->close();
       return true;

@@ -14,8 +14,8 @@ namespace fermata::db::sqlite {
 
 namespace {
 
-std::shared_ptr<Handle> open_handle(const Location& location) {
-  return offload([location] { return std::make_shared<Handle>(location); });
+std::shared_ptr<Handle> open_elsewhere(const Location& location) {
+  return offload([location] { return open_handle(location, true); });
 }
 
 class SqliteDriver final : public Driver {
@@ -25,9 +25,9 @@ class SqliteDriver final : public Driver {
   [[nodiscard]] std::unique_ptr<Connection> connect(Target target) override {
     const Location location = locate(target);
     if (location.in_memory && !kept_.contains(location.name)) {
-      kept_.insert({location.name, open_handle(location)});
+      kept_.insert({location.name, open_elsewhere(location)});
     }
-    return std::make_unique<SqliteConnection>(open_handle(location));
+    return std::make_unique<SqliteConnection>(open_elsewhere(location));
   }
 
  private:

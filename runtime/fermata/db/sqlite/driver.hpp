@@ -12,7 +12,7 @@
 // In memory     Only shared, as sqlite:///file::memory:?cache=shared: otherwise each connection
 //               would have a database of its own. It lives as long as the driver or a connection.
 // Threads       Every command is work on other threads (io/offload.hpp), one at a time for each
-//               connection. Only the end of a connection that is idle closes the file where it is.
+//               connection. So is the end of a connection, which nobody waits for.
 // Interrupts    A write in a transaction that is interrupted takes the transaction with it.
 // Attributes    Are PRAGMAs.
 

@@ -11,6 +11,7 @@
 #include "fermata/db/errors.hpp"
 #include "fermata/db/sql_text.hpp"
 #include "fermata/db/sqlite/codes.hpp"
+#include "fermata/io/offload.hpp"
 
 namespace fermata::db::sqlite {
 
@@ -34,6 +35,20 @@ bool is_blank(std::string_view sql) noexcept {
 
 std::string open_message(sqlite3* database, int code) {
   return database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
+}
+
+/// Deletes it on a worker's thread; here when there is none to be had.
+void delete_elsewhere(Handle* handle) noexcept {
+  const auto end = [whole = std::shared_ptr<Handle>(handle)] { whole->close(); };
+  if (fermata::detail::current_runtime_pointer == nullptr) return;
+  using End = fermata::detail::TaskOf<std::decay_t<decltype(end)>, void>;
+  try {
+    const auto task = Ref<End>::adopt(*new End(current_runtime().reactor().offload(), end));
+    task->start();
+    task->stop();  // The program may end before.
+  } catch (const Error&) {
+    FERMATA_ASSERT(handle != nullptr);
+  }
 }
 
 }  // namespace
@@ -78,19 +93,25 @@ void Handle::open(int flags) {
 }
 
 void Handle::close() noexcept {
-  const std::lock_guard lock(guard_);
-  if (database_ == nullptr) return;
-  discarded_.clear();
-  while (sqlite3_stmt* const statement = sqlite3_next_stmt(database_, nullptr)) {
+  sqlite3* closed = nullptr;
+  {
+    const std::lock_guard lock(guard_);
+    closed = std::exchange(database_, nullptr);
+    discarded_.clear();
+  }
+  if (closed == nullptr) return;
+  while (sqlite3_stmt* const statement = sqlite3_next_stmt(closed, nullptr)) {
     sqlite3_finalize(statement);
   }
-  sqlite3_close(std::exchange(database_, nullptr));
+  sqlite3_close(closed);
 }
 
 void Handle::stop() noexcept {
-  const std::lock_guard lock(guard_);
-  ++turn_;
-  if (database_ != nullptr) sqlite3_interrupt(database_);
+  {
+    const std::lock_guard lock(guard_);
+    ++turn_;
+    if (database_ != nullptr) sqlite3_interrupt(database_);
+  }
   stop_.notify_all();
 }
 
@@ -253,6 +274,10 @@ int Handle::on_busy(void* handle, int calls) {
 
 void Handle::on_change(void* handle, int operation, const char*, const char*, sqlite3_int64) {
   if (operation == SQLITE_INSERT) static_cast<Handle*>(handle)->inserted_ = true;
+}
+
+std::shared_ptr<Handle> open_handle(const Location& location, bool create) {
+  return {new Handle(location, create), &delete_elsewhere};
 }
 
 }  // namespace fermata::db::sqlite

@@ -27,9 +27,8 @@ namespace fermata::db::sqlite {
 
 class Handle {
  public:
-  /// Opens the database; on a worker thread. The file is created only with `create`. Throws
-  /// ConnectError.
-  explicit Handle(const Location& location, bool create = true);
+  /// Use open_handle().
+  Handle(const Location& location, bool create);
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
   /// Closes the database; on the thread that has used it last.
@@ -128,5 +127,10 @@ class Handle {
   sqlite3* database_ = nullptr;  // Changed with both, read with either.
   std::vector<sqlite3_stmt*> discarded_;
 };
+
+/// Opens a database, on a worker's thread; the file is created only with `create`. Whoever lets go
+/// of it last on the runtime's thread has a worker close it: that may take long. Throws
+/// ConnectError.
+[[nodiscard]] std::shared_ptr<Handle> open_handle(const Location& location, bool create);
 
 }  // namespace fermata::db::sqlite
