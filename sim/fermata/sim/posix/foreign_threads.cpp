@@ -32,7 +32,7 @@ constexpr std::size_t kMostThreads = 10'000;
 /// How many threads are known still that have ended detached: the C library keeps some stacks.
 constexpr std::size_t kMostDetachedEnds = 64;
 constexpr std::uint64_t kMostCallsInVain = 1'000;
-/// How many calls that wait tell a thread that its machine is down, before it is made to leave.
+/// How many calls that wait tell a thread that its process is over, before it is made to leave.
 /// What ends by itself runs its destructors, some of which call.
 constexpr unsigned kMostWaitsAfterEnd = 10;
 /// The most calls that follow each other without a switch.
@@ -123,7 +123,9 @@ void ForeignThreads::leave_if_ending() {
   Thread* const self = current();
   if (self == nullptr) return;
   if (std::uncaught_exceptions() > 0) return;  // A destructor: it lets nothing out.
-  if (over() && ++self->waits_after_end > kMostWaitsAfterEnd) host_.leave();
+  const bool goes_on = over() || (self->ends && self->is_worker);
+  if (goes_on && ++self->waits_after_end <= kMostWaitsAfterEnd) return;
+  if (over()) host_.leave();
   if (self->ends) throw ThreadExit{nullptr};
   if (!self->is_cancelled || !self->lets_cancel) return;
   self->lets_cancel = false;
@@ -353,6 +355,22 @@ std::string ForeignThreads::title_of(const void* object, const char* kind) {
 int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
                            void* (*start)(void*), void* argument) {
   if (is_in_vain()) return EAGAIN;
+  const int code = make(thread, attributes, start, argument);
+  if (code == 0) begin_call("pthread_create");
+  return code;
+}
+
+bool ForeignThreads::begin_worker(void* (*start)(void*), void* argument) {
+  pthread_t number = 0;
+  if (make(number, nullptr, start, argument) != 0) return false;
+  Thread& worker = threads_.find(number)->second;
+  worker.is_detached = true;
+  worker.is_worker = true;
+  return true;
+}
+
+int ForeignThreads::make(pthread_t& thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                         void* argument) {
   if (running_ >= kMostThreads) return EAGAIN;
   int detached = PTHREAD_CREATE_JOINABLE;
   std::size_t stack_bytes = 0;
@@ -380,7 +398,6 @@ int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
   ++host_.machine_share().threads;
   has_threads_ = true;
   if (!std::exchange(is_registered_, true)) runtime.scheduler().add_soft_resolver(*this);
-  begin_call("pthread_create");
   return 0;
 }
 

@@ -48,6 +48,9 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   void end_all();
   /// Whether the current coroutine is a thread that is to end with its process.
   [[nodiscard]] bool is_ending() noexcept;
+  /// Begins a detached thread that does work of the runtime, whose destructors call: it ends by
+  /// itself when its calls tell it that its process is over. False when there can be no more.
+  [[nodiscard]] bool begin_worker(void* (*start)(void*), void* argument);
   /// The main coroutine is about to end: threads that are alone then end with it.
   void main_ends() {
     if (running_ > 0) end_if_alone(1);
@@ -123,10 +126,11 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
     const void* made_by = nullptr;  // Where pthread_create() was called.
     bool has_ended = false;
     bool is_detached = false;
-    bool is_joined = false;  // Somebody waits for its end.
-    bool ends = false;       // It is to end, with the process.
-    bool is_told = false;    // Has been asked to end once.
-    unsigned waits_after_end = 0;  // That it has begun since its machine is down.
+    bool is_joined = false;        // Somebody waits for its end.
+    bool ends = false;             // It is to end, with the process.
+    bool is_told = false;          // Has been asked to end once.
+    unsigned waits_after_end = 0;  // That it has begun since its process is over.
+    bool is_worker = false;        // Has been begun by begin_worker().
     bool has_begun = false;
     bool is_cancelled = false;
     bool lets_cancel = true;
@@ -169,6 +173,9 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   bool wake_one(const void* object, const char* kind);
   void wake_all(const void* object);
 
+  /// create() without letting others run. 0 or EAGAIN.
+  [[nodiscard]] int make(pthread_t& thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                         void* argument);
   /// The body of a thread.
   void run(void* (*start)(void*), void* argument);
   void ended(std::uint64_t number);

@@ -65,6 +65,10 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   void end_life();
   /// From now on `handler` is told when its threads are switched.
   void on_switch(std::shared_ptr<SwitchHandler> handler) { switched_ = std::move(handler); }
+  /// ForeignThreads::begin_worker().
+  [[nodiscard]] bool begin_worker(void* (*start)(void*), void* argument) {
+    return threads_.begin_worker(start, argument);
+  }
   /// The process is over: its threads end.
   void exit_threads() { threads_.end_all(); }
   /// Memory of its foreign libraries; null when there is none of its own.

@@ -31,7 +31,7 @@ constexpr Duration kBusyTime = std::chrono::microseconds(10);
 }  // namespace
 
 int SimKernel::enter(const char* call) {
-  if (machine_.over() || machine_.is_down()) {
+  if (machine_.over() || machine_.is_down() || threads_.is_ending()) {
     ++calls_after_end_;
     return -ECANCELED;
   }

@@ -2,7 +2,6 @@
 #include "fermata/sim/world/offload.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <utility>
 
@@ -80,13 +79,7 @@ bool SimOffload::start_thread(Job& job) {
     started.offload.schedule_end(started, Stage::Done);
     return nullptr;
   };
-  pthread_attr_t detached;
-  ::pthread_attr_init(&detached);
-  ::pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-  pthread_t thread{};
-  const int error = kernel_.threads()->create(thread, &detached, run_job, &job);
-  ::pthread_attr_destroy(&detached);
-  if (error != 0) return false;
+  if (!kernel_.begin_worker(run_job, &job)) return false;
   job.stage = Stage::InThread;
   return true;
 }
