@@ -129,8 +129,8 @@ void Connection::consumed(Side by, std::size_t bytes) {
 
 void Connection::close(Side side) {
   End& here = ends_[side];
+  here.endpoint = nullptr;  // It may have come when the machine had crashed.
   if (std::exchange(here.closed, true)) return;
-  here.endpoint = nullptr;
   if (broken(side)) return;
   if (to(side).unread() + to(side).under_way() > 0) {
     send_reset(side);
@@ -179,6 +179,7 @@ bool Connection::can_hear(Side from) const noexcept {
 
 Connection::Echo Connection::ask(Side from) {
   FERMATA_ASSERT(!local());
+  FERMATA_ASSERT(!broken(from));
   const Side there = other(from);
   const bool gets_through = links_[Client]->gets_through() && links_[Server]->gets_through();
   if (!gets_through || ends_[there].machine->is_down()) return Echo::None;
@@ -209,6 +210,7 @@ void Connection::reopened(Side from, Instant when) {
 }
 
 void Connection::path_worsened() {
+  FERMATA_ASSERT(!local());
   for (const Side side : {Client, Server}) {
     if (PeerCheck* const check = peer_check(side)) check->path_worsened();
   }

@@ -45,6 +45,10 @@ class StreamEnd final : public Endpoint {
   /// `user` must outlive it.
   StreamEnd(StreamUser& user, Network& network, std::shared_ptr<Connection> connection,
             Connection::Side side);
+  ~StreamEnd() {
+    Endpoint*& here = connection_->end(side_).endpoint;
+    if (here == this) here = nullptr;
+  }
 
   // --- establishing: the user is told, later ---
 

@@ -172,6 +172,24 @@ TEST_F(CrashTest, WhoKeepsAConnectionAliveLearnsThatItIsGone) {
   }
 }
 
+TEST_F(CrashTest, AConnectionThatIsAcceptedWhenTheMachineCrashesIsNobodys) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    begin(seed);
+    Node& server = world_->service("server", echo);
+    world_->node("client", [&] {
+      delay(1ms);
+      world_->at(250us, [&] { server.crash(); });
+      try {
+        TcpStream stream = TcpStream::connect(server.address(7));
+        delay(1ms);
+        world_->link("client", "server").cut();
+      } catch (const InputOutputError&) {
+      }
+    });
+    run();
+  }
+}
+
 TEST_F(CrashTest, AConnectThatIsUnderWayFails) {
   std::set<int> codes;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
