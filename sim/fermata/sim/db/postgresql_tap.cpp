@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/db/postgresql_tap.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "fermata/base/assert.hpp"

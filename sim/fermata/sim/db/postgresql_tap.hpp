@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "fermata/sim/db/engine.hpp"
-#include "fermata/sim/db/server.hpp"
+#include "fermata/sim/db/tap.hpp"
 
 namespace fermata::sim::wire {
 class Writer;
