@@ -17,8 +17,8 @@ namespace fermata::properties {
 /// whether the server crashes; how long it takes; what is checked before a lease.
 [[nodiscard]] SubjectKind wired_database_subject();
 
-/// The same behind another driver, which finds the server's database by `url`, and stops what is
-/// left of a stream; for kinds of subjects with wired_database_subject().operations.
+/// A wired database behind another driver, which finds the server's database by `url`, and stops
+/// what is left of a stream; for kinds of subjects with wired_database_subject().operations.
 [[nodiscard]] std::unique_ptr<Subject> make_wired_database(Stage& stage,
                                                            std::unique_ptr<db::Driver> driver,
                                                            std::string_view url);

@@ -95,7 +95,7 @@ class SilentPeers : public test::WorldFixture {
     run();
   }
 
-  /// As above, when the server's machine has crashed and nobody was told.
+  /// Calls `client` when the server's machine has crashed and nobody was told.
   void with_vanished_server(const Options& options, const std::function<void(Node&, int)>& client) {
     int silent = 0;
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {

@@ -199,6 +199,7 @@ void Network::reopened(LinkState& link, Instant when) {
 }
 
 void Network::worsened(LinkState& link) {
+  FERMATA_ASSERT(!link.gets_through());
   for_each_sender(
       link, [](Connection& connection, Connection::Side /*side*/) { connection.path_worsened(); });
 }

@@ -111,7 +111,7 @@ class Network final : private Links {
   /// Calls `visit` with each connection and each of its sides that is on `machine`.
   template <class F>
   void for_each_end(const Machine& machine, F visit);
-  /// As above, with those that `link` leads away from.
+  /// Calls `visit` with each connection and side that `link` leads away from.
   template <class F>
   void for_each_sender(const LinkState& link, F visit);
 

@@ -13,7 +13,7 @@ namespace {
 /// What Linux gives up after when nobody answers a SYN: six repetitions, the first after a second.
 constexpr Duration kDialTimeout = std::chrono::seconds(127);
 constexpr Duration kFirstDialRetry = std::chrono::seconds(1);
-/// And when data of a connection is not acknowledged: 15 repetitions.
+/// What Linux gives up after when data of a connection is not acknowledged: 15 repetitions.
 constexpr Duration kSendTimeout = std::chrono::milliseconds(924'600);
 constexpr Duration kFirstPause = std::chrono::milliseconds(200);
 constexpr Duration kLongestPause = std::chrono::seconds(120);
@@ -52,6 +52,7 @@ void PeerCheck::established() noexcept {
 }
 
 Instant PeerCheck::heard() const noexcept {
+  FERMATA_ASSERT(is_established_);
   Instant last = heard_;
   const auto consider = [&](Instant arrival, Duration way) {
     if (arrival != Instant::never()) last = std::max(last, arrival + way);
@@ -73,6 +74,7 @@ void PeerCheck::sent(Instant arrival) {
 
 // Linux counts the user's limit from the first repetition on.
 void PeerCheck::expect_acknowledgement() {
+  FERMATA_ASSERT(!connection_.local());
   if (give_up_.is_scheduled()) return;
   const bool is_limited = is_established_ && patience_.user_timeout > Duration::zero();
   const Duration limit = is_limited ? kFirstPause + patience_.user_timeout : kSendTimeout;
@@ -80,6 +82,7 @@ void PeerCheck::expect_acknowledgement() {
 }
 
 void PeerCheck::lost() {
+  FERMATA_ASSERT(!connection_.local());
   if (!patience_.repeats || is_repeating()) return;
   look_.cancel();
   pause_ = kFirstPause;
@@ -88,17 +91,20 @@ void PeerCheck::lost() {
 }
 
 void PeerCheck::repeat() {
+  FERMATA_ASSERT(is_repeating());
   if (connection_.ask(side_) != Connection::Echo::None) return stop();
   pause_ = std::min(2 * pause_, kLongestPause);
   machine().agenda().schedule(look_, now() + pause_, key_of(key_, "repeat"));
 }
 
 void PeerCheck::peer_vanished() {
+  FERMATA_ASSERT(connection_.vanished(Connection::other(side_)));
   const bool under_way = connection_.to(Connection::other(side_)).last_arrival() > now();
   under_way ? lost() : doubt();
 }
 
 void PeerCheck::path_restored() {
+  FERMATA_ASSERT(!connection_.link_closed(side_));
   if (is_repeating()) return;
   const bool waited = give_up_.is_scheduled();
   give_up_.cancel();
@@ -115,11 +121,13 @@ void PeerCheck::doubt() {
   asked_ = 0;
   heard_ = std::max(heard(), asks_since_);
   const Duration silence = now() - heard_;
+  FERMATA_ASSERT(patience_.idle > Duration::zero());
   if (silence > Duration::zero()) heard_ = heard_ + silence / patience_.idle * patience_.idle;
   machine().agenda().schedule(look_, heard_ + patience_.idle, key_of(key_, "ask"));
 }
 
 void PeerCheck::ask() {
+  FERMATA_ASSERT(is_established_ && patience_.asks);
   if (asked_enough()) return give_up();
   if (connection_.ask(side_) != Connection::Echo::None) {
     heard_ = now();
@@ -138,11 +146,13 @@ bool PeerCheck::asked_enough() const noexcept {
 // --- both ---
 
 void PeerCheck::look() {
+  FERMATA_ASSERT(!look_.is_scheduled());
   if (connection_.broken(side_)) return stop();
   is_repeating() ? repeat() : ask();
 }
 
 void PeerCheck::give_up() {
+  FERMATA_ASSERT(!connection_.local());
   stop();
   if (!connection_.broken(side_)) connection_.give_up(side_);
 }

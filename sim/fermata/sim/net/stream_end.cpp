@@ -18,7 +18,7 @@ namespace fermata::sim::detail {
 
 namespace {
 
-/// Of a SYN; each is twice the one before.
+/// When a SYN is sent again; each time is twice the one before.
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
 
 /// Null when there is none, and when it is down.

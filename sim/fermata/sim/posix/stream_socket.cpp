@@ -428,12 +428,13 @@ void StreamSocket::options_changed() {
 }
 
 Patience StreamSocket::patience() const noexcept {
-  return {.repeats = true,
-          .asks = options_.number(SOL_SOCKET, SO_KEEPALIVE) != 0,
-          .idle = std::chrono::seconds(options_.number(IPPROTO_TCP, TCP_KEEPIDLE)),
-          .interval = std::chrono::seconds(options_.number(IPPROTO_TCP, TCP_KEEPINTVL)),
-          .questions_max = options_.number(IPPROTO_TCP, TCP_KEEPCNT),
-          .user_timeout = std::chrono::milliseconds(options_.number(IPPROTO_TCP, TCP_USER_TIMEOUT))};
+  return {
+      .repeats = true,
+      .asks = options_.number(SOL_SOCKET, SO_KEEPALIVE) != 0,
+      .idle = std::chrono::seconds(options_.number(IPPROTO_TCP, TCP_KEEPIDLE)),
+      .interval = std::chrono::seconds(options_.number(IPPROTO_TCP, TCP_KEEPINTVL)),
+      .questions_max = options_.number(IPPROTO_TCP, TCP_KEEPCNT),
+      .user_timeout = std::chrono::milliseconds(options_.number(IPPROTO_TCP, TCP_USER_TIMEOUT))};
 }
 
 }  // namespace fermata::sim::detail

@@ -49,7 +49,7 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
 
   void watched(bool value) noexcept override;
   void options_changed() override;
-  /// As the options say.
+  /// What the options say of a peer that is silent.
   [[nodiscard]] Patience patience() const noexcept;
   [[nodiscard]] bool is_listening() const noexcept override { return stage_ == Stage::Listening; }
   bool arrived(const std::shared_ptr<Connection>& connection) override;
