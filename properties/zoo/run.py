@@ -5,7 +5,8 @@
 Each *.patch beside this script is one bug, in copies of the sources that it changes.
 It counts as found when the workload of its entry, among 3 to 10 unrelated coroutines, reports the
 invariant that the bug breaks; when its seed replays; when the calm order does not show it, if it
-needs two orderings or more; and when the same workload passes without the bug. Then the programs
+needs two orderings or more; and when the same workload passes without the bug. The tests of
+libpq.tsv have to find theirs, too. Then the programs
 in applications/ are hunted, as applications.py has it, and docs/bench/finding.md is written, unless
 only some were asked for.
 
@@ -15,6 +16,7 @@ Usage: run.py [--build DIR] [--json FILE] [--only ID] [--seeds N] [--limit N] [-
 import argparse
 import concurrent.futures
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -36,19 +38,21 @@ CALM_SEEDS = 50
 FIRST_LAW_SCHEDULES = 100
 WALL_LIMIT = 300  # Seconds, of one hunt.
 WORKERS = 2
+LIBPQ = ZOO / "libpq.tsv"
+LIBPQ_SEEDS = (1, 2, 3)
+REPORTED = (2, 3, 4, 6)  # Exit codes of what a simulated test reports.
 
 
 class Mutant:
-    """A copy of the runtime with one patch, and zoo_hunt linked against it."""
+    """A copy of the sources with one patch, and programs linked against it."""
 
     def __init__(self, patch, build):
         self.patch, self.build = patch, build
         self.name = patch.stem
         self.title = patch.read_text(encoding="utf-8").splitlines()[0]  # "Z-CB-01: what is wrong."
         self.folder = build.build / "zoo" / self.name
-        self.binary = self.folder / "zoo_hunt"
 
-    def make(self):
+    def prepare(self):
         touched = re.findall(r"^\+\+\+ b/(\S+)", self.patch.read_text(encoding="utf-8"), re.M)
         shutil.rmtree(self.folder, ignore_errors=True)
         for file in touched:
@@ -58,10 +62,12 @@ class Mutant:
                       cwd=self.folder)
         if applied.returncode != 0:
             sys.exit(f"zoo: {self.patch.name} no longer applies:\n{applied.stdout}{applied.stderr}")
+        self.compilations = self.build.touched_by(touched)
+
+    def make(self, program):
         try:
             with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-                compilations = self.build.touched_by(touched)
-                self.build.make("zoo_hunt", compilations, self.folder, pool)
+                return self.build.make(program, self.compilations, self.folder, pool)
         except RuntimeError as error:
             sys.exit(f"zoo: {self.name}: {error}")
 
@@ -93,7 +99,7 @@ class Trial:
 
     def __init__(self, entry, mutant, plain, options, pool):
         self.entry, self.mutant, self.options, self.pool = entry, mutant, options, pool
-        self.plain = plain
+        self.plain, self.binary = plain, mutant.make("zoo_hunt")
         self.complaints = []
         self.medians = {}
         self.laws = []
@@ -103,11 +109,11 @@ class Trial:
         name, limit = self.entry["mutant"], self.options.limit
         seeds = range(1, self.options.seeds + 1)
         for strategy in STRATEGIES:
-            results = hunts(self.mutant.binary, name, strategy, seeds, limit, self.pool)
+            results = hunts(self.binary, name, strategy, seeds, limit, self.pool)
             self.medians[strategy] = median_runs(results, limit)
             self.check(strategy, results)
         if self.entry["depth"] >= 2:
-            calm = hunt(self.mutant.binary, name, "calm", 1, CALM_SEEDS)
+            calm = hunt(self.binary, name, "calm", 1, CALM_SEEDS)
             if calm["found"] or calm["runs"] != CALM_SEEDS:
                 self.complaints.append(f"the calm run shows it: {calm.get('message')}")
         for strategy in STRATEGIES:
@@ -124,7 +130,7 @@ class Trial:
         while True:
             limit = min(limit, self.options.limit)
             results = self.pool.map(
-                lambda law: hunt(self.mutant.binary, law, DEFAULT, 1, limit), laws)
+                lambda law: hunt(self.binary, law, DEFAULT, 1, limit), laws)
             found = [(law, result) for law, result in zip(laws, results) if result["found"]]
             if found or limit == self.options.limit:
                 return found
@@ -171,6 +177,57 @@ class Trial:
         sys.stdout.flush()
 
 
+class LibpqTrial:
+    """One mutant, hunted by a test over the real libpq."""
+
+    def __init__(self, mutant, program, test, limit):
+        self.mutant, self.test, self.limit = mutant, test, limit
+        self.binary = mutant.make(program)
+        self.results = []
+
+    def hold(self):
+        self.results = [self.explore(seed) for seed in LIBPQ_SEEDS]
+
+    def explore(self, seed):
+        environment = {**os.environ, "FERMATA_SEED": str(seed), "FERMATA_RUNS": str(self.limit),
+                       "FERMATA_OUT": str(self.mutant.folder / "out"), "FERMATA_SHRINK": "off"}
+        try:
+            done = run([str(self.binary), f"--gtest_filter={self.test}"], timeout=WALL_LIMIT,
+                       env=environment)
+        except subprocess.TimeoutExpired:
+            return {"runs": self.limit, "found": False, "message": "took too long"}
+        found = re.search(r"^((?:safety|liveness|deadlock|leak): .*)\n(?:.*\n)*?.* run (\d+) of ",
+                          done.stdout, re.M)
+        if done.returncode not in REPORTED or not found:
+            return {"runs": self.limit, "found": False, "message": f"exit code {done.returncode}"}
+        return {"runs": int(found[2]), "found": True, "message": found[1]}
+
+    def ok(self):
+        return all(each["found"] for each in self.results)
+
+    def rows(self):
+        median = statistics.median(each["runs"] for each in self.results)
+        yield {"name": f"zoo/{self.mutant.name}/{self.test}", "value": median, "unit": "schedules",
+               "ratio": median / self.limit, "limit": self.limit, "ok": self.ok()}
+
+    def show(self):
+        runs = ", ".join(str(each["runs"]) if each["found"] else "not found"
+                         for each in self.results)
+        print(f"{self.mutant.title}\n  {'FOUND' if self.ok() else 'NOT FOUND'} by {self.test}: "
+              f"{runs} schedules\n  {self.results[0]['message']}")
+        sys.stdout.flush()
+
+
+def libpq_tests():
+    """mutant -> the programs and tests over libpq that have to find it."""
+    tests = {}
+    for line in LIBPQ.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            mutant, program, test = line.split("\t")
+            tests.setdefault(mutant, []).append((program, test))
+    return tests
+
+
 def main():
     parser = argparse.ArgumentParser(description="Are the mutants in properties/zoo found?")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
@@ -187,7 +244,8 @@ def main():
     entries = {each["mutant"]: each for each in listed if "mutant" in each}
     laws = [each["law"] for each in listed if "law" in each]
     patches = sorted(ZOO.glob("*.patch"))
-    if {patch.stem for patch in patches} != entries.keys():
+    tests = libpq_tests()
+    if {patch.stem for patch in patches} != entries.keys() | tests.keys():
         sys.exit(f"zoo: patches {[p.stem for p in patches]} and workloads {list(entries)} differ")
 
     rows, failed, patched = [], 0, PatchedBuild(build)
@@ -196,12 +254,18 @@ def main():
             if options.only and patch.stem not in options.only:
                 continue
             mutant = Mutant(patch, patched)
-            mutant.make()
-            trial = Trial(entries[patch.stem], mutant, plain, options, pool)
-            trial.hold(laws)
-            trial.show()
-            rows += trial.rows()
-            failed += not trial.ok()
+            mutant.prepare()
+            trials = []
+            if patch.stem in entries:
+                trials.append(Trial(entries[patch.stem], mutant, plain, options, pool))
+                trials[-1].hold(laws)
+            for program, test in tests.get(patch.stem, []):
+                trials.append(LibpqTrial(mutant, program, test, options.limit))
+                trials[-1].hold()
+            for trial in trials:
+                trial.show()
+                rows += trial.rows()
+                failed += not trial.ok()
     finding = None if options.only else ROOT / "docs" / "bench" / "finding.md"
     found, wrong = applications.hunt(build, options.only, options.control, finding)
     rows += found
