@@ -212,7 +212,8 @@ DatagramOptions DatagramSocket::sending_options() const {
   return options;
 }
 
-int DatagramSocket::refuse_option(int level, int name, int value) const {
+int DatagramSocket::refuse_option(int level, int name) const {
+  const int value = options_.number(IPPROTO_IP, IP_MULTICAST_IF);
   if (level != IPPROTO_IP || name != IP_MULTICAST_IF || value == 0) return 0;
   const auto host = ntohl(static_cast<std::uint32_t>(value));
   return host == kLoopback || host == machine().ip() ? 0 : -EADDRNOTAVAIL;

@@ -37,7 +37,7 @@ class DatagramSocket final : public Socket, public DatagramUser {
   void datagram_refused() override;
 
  private:
-  [[nodiscard]] int refuse_option(int level, int name, int value) const override;
+  [[nodiscard]] int refuse_option(int level, int name) const override;
   void options_changed() override;
   [[nodiscard]] DatagramOptions sending_options() const;
   [[nodiscard]] IpVersion version() const noexcept {

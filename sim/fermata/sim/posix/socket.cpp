@@ -36,7 +36,7 @@ int Socket::set_option(int level, int name, const void* value, socklen_t size) {
   if (level != SOL_SOCKET && options_.domain() == AF_UNIX) return -EOPNOTSUPP;
   const SocketOptions before = options_;
   if (const int code = options_.set(level, name, value, size)) return code;
-  if (const int code = refuse_option(level, name, options_.number(level, name))) {
+  if (const int code = refuse_option(level, name)) {
     options_ = before;
     return code;
   }

@@ -66,10 +66,8 @@ class Socket : public Description {
   Socket(Machine& machine, const char* kind, std::uint64_t serial, const SocketOptions& options);
 
   [[nodiscard]] virtual bool is_listening() const noexcept { return false; }
-  /// Why it cannot be set to this, a negative errno, or 0.
-  [[nodiscard]] virtual int refuse_option(int /*level*/, int /*name*/, int /*value*/) const {
-    return 0;
-  }
+  /// Why an option cannot have the value that it was set to, a negative errno, or 0.
+  [[nodiscard]] virtual int refuse_option(int /*level*/, int /*name*/) const { return 0; }
   /// An option has another value.
   virtual void options_changed() {}
 
