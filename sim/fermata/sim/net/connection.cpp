@@ -2,6 +2,7 @@
 #include "fermata/sim/net/connection.hpp"
 
 #include <fmt/format.h>
+#include <climits>
 
 #include <utility>
 
@@ -118,8 +119,10 @@ void Connection::send_reset(Side from) {
   tell(other(from));
 }
 
+// A writer to a pipe may wait for more room than a byte.
 void Connection::consumed(Side by, std::size_t bytes) {
-  const bool was_full = to(by).room() == 0;
+  const std::size_t enough = local() ? PIPE_BUF : 1;
+  const bool was_full = to(by).room() < enough;
   to(by).consume(bytes);
   End& sender = ends_[other(by)];
   if (was_full && sender.endpoint != nullptr) {
