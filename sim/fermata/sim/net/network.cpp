@@ -16,9 +16,8 @@ namespace {
 constexpr std::size_t kConnectionsAtFirst = 64;
 constexpr std::array kVersions = {IpVersion::V4, IpVersion::V6};
 
-template <class Place>
-[[noreturn]] void refuse(const Place& place, int code) {
-  throw InputOutputError("listen at " + std::string(place.text()), code);
+[[noreturn]] void refuse(const std::string& place, int code) {
+  throw InputOutputError("listen at " + place, code);
 }
 
 }  // namespace
@@ -51,7 +50,7 @@ bool Network::conflict(const Bound& a, const Bound& b) noexcept {
 
 Address Network::bind(Machine& machine, const Address& wanted, Listening* listening,
                       BoundVersions versions) {
-  if (!is_own(machine, wanted)) refuse(wanted, EADDRNOTAVAIL);
+  if (!is_own(machine, wanted)) refuse(wanted.text(), EADDRNOTAVAIL);
   const std::uint16_t port = wanted.port() != 0 ? wanted.port() : free_port(machine);
   FERMATA_ASSERT(port != 0);
   const Bound bound{wanted.with_port(port), versions, listening};
@@ -60,7 +59,7 @@ Address Network::bind(Machine& machine, const Address& wanted, Listening* listen
   const bool is_taken = there != bound_.end() &&
                         std::any_of(there->second.begin(), there->second.end(),
                                     [&](const Bound& each) { return conflict(each, bound); });
-  if (is_taken) refuse(wanted, EADDRINUSE);
+  if (is_taken) refuse(wanted.text(), EADDRINUSE);
   FERMATA_ASSERT(bound.address.port() == port);
   bound_[place].push_back(bound);
   return bound.address;
@@ -91,14 +90,14 @@ void Network::unbind(const Machine& machine, const Address& address) noexcept {
   if (there->second.empty()) bound_.erase(there);
 }
 
-void Network::bind(const Machine& machine, const backend::PipePath& path, Listening* listening) {
-  const LocalPlace place{machine.ip(), path.text()};
+void Network::bind(const Machine& machine, const std::string& path, Listening* listening) {
+  const LocalPlace place{machine.ip(), path};
   if (!local_listeners_.emplace(place, listening).second) refuse(path, EADDRINUSE);
 }
 
-void Network::listen(const Machine& machine, const backend::PipePath& path,
+void Network::listen(const Machine& machine, const std::string& path,
                      Listening& listening) noexcept {
-  const auto found = local_listeners_.find(LocalPlace{machine.ip(), path.text()});
+  const auto found = local_listeners_.find(LocalPlace{machine.ip(), path});
   FERMATA_ASSERT(found != local_listeners_.end() && found->second == nullptr);
   found->second = &listening;
 }
@@ -107,8 +106,8 @@ bool Network::is_bound(const Machine& machine, const std::string& path) const no
   return local_listeners_.contains(LocalPlace{machine.ip(), path});
 }
 
-void Network::unbind(const Machine& machine, const backend::PipePath& path) noexcept {
-  const std::size_t erased = local_listeners_.erase(LocalPlace{machine.ip(), path.text()});
+void Network::unbind(const Machine& machine, const std::string& path) noexcept {
+  const std::size_t erased = local_listeners_.erase(LocalPlace{machine.ip(), path});
   FERMATA_ASSERT(erased == 1);
 }
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "fermata/reactor/address.hpp"
-#include "fermata/reactor/pipe_path.hpp"
 #include "fermata/sim/net/connection.hpp"
 #include "fermata/sim/net/datagram_network.hpp"
 #include "fermata/sim/net/free_ports.hpp"
@@ -56,10 +55,10 @@ class Network final : private Links {
   /// Somebody begins to listen at an address that is bound.
   void listen(const Machine& machine, const Address& address, Listening& listening) noexcept;
   void unbind(const Machine& machine, const Address& address) noexcept;
-  /// A Unix socket; otherwise as above.
-  void bind(const Machine& machine, const backend::PipePath& path, Listening* listening);
-  void listen(const Machine& machine, const backend::PipePath& path, Listening& listening) noexcept;
-  void unbind(const Machine& machine, const backend::PipePath& path) noexcept;
+  /// A Unix socket; otherwise as above. Behind '@' stands an abstract name, of any bytes.
+  void bind(const Machine& machine, const std::string& path, Listening* listening);
+  void listen(const Machine& machine, const std::string& path, Listening& listening) noexcept;
+  void unbind(const Machine& machine, const std::string& path) noexcept;
   /// The listener of the machine `server` at `address` for connections from `client`, or null.
   [[nodiscard]] Listening* listening_at(const Machine& server, const Address& address,
                                         const Machine& client) const noexcept;

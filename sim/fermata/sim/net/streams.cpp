@@ -203,9 +203,9 @@ SimListener::SimListener(fermata::detail::Attachment& attachment, Machine& machi
     FERMATA_ASSERT(address->port() != 0);
     key_ = key_of(key_, address->port());
   } else {
-    const auto& path = std::get<backend::PipePath>(place_);
+    const std::string& path = std::get<backend::PipePath>(place_).text();
     network.bind(machine, path, this);
-    key_ = key_of(key_, path.text());
+    key_ = key_of(key_, path);
   }
 }
 
@@ -251,7 +251,7 @@ void SimListener::close_backend() noexcept {
   if (const auto* address = std::get_if<Address>(&place_)) {
     network_.unbind(machine_, *address);
   } else {
-    network_.unbind(machine_, std::get<backend::PipePath>(place_));
+    network_.unbind(machine_, std::get<backend::PipePath>(place_).text());
   }
   for (const auto& connection : std::exchange(queue_, {})) {
     connection->send_reset(Connection::Server);

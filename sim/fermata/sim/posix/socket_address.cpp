@@ -66,11 +66,12 @@ void spell_unix(const std::string& path, sockaddr* address, socklen_t* size) noe
   native.sun_family = AF_UNIX;
   socklen_t whole = kPathAt;
   if (!path.empty()) {
-    FERMATA_ASSERT(path.size() < sizeof native.sun_path);
+    FERMATA_ASSERT(path.size() <= sizeof native.sun_path);
     std::memcpy(native.sun_path, path.data(), path.size());
     const bool is_abstract = path.front() == '@';
     if (is_abstract) native.sun_path[0] = '\0';
     whole += static_cast<socklen_t>(path.size() + (is_abstract ? 0 : 1));
+    whole = std::min<socklen_t>(whole, sizeof native);
   }
   write(&native, whole, address, size);
 }

@@ -34,7 +34,7 @@ UnixDatagramSocket::UnixDatagramSocket(Machine& machine, Network& network,
 // Who is connected to it is refused from now on.
 UnixDatagramSocket::~UnixDatagramSocket() {
   if (!path_.empty()) bound_.erase(path_);
-  if (is_file(path_)) network_.unbind(machine(), backend::PipePath(path_));
+  if (is_file(path_)) network_.unbind(machine(), path_);
   if (peer_ != nullptr) std::erase(peer_->senders_, this);
   for (UnixDatagramSocket* const sender : std::exchange(senders_, {})) {
     sender->peer_ = nullptr;
@@ -63,7 +63,7 @@ int UnixDatagramSocket::bind(const sockaddr* address, socklen_t size) {
   if (path->empty()) return -EOPNOTSUPP;  // A name that the system chooses.
   if (bound_.contains(*path)) return -EADDRINUSE;
   try {
-    if (is_file(*path)) network_.bind(machine(), backend::PipePath(*path), nullptr);
+    if (is_file(*path)) network_.bind(machine(), *path, nullptr);
   } catch (const InputOutputError& error) {
     return -error.code();
   }

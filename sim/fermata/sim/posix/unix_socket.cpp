@@ -23,7 +23,7 @@ UnixSocket::UnixSocket(Machine& machine, Network& network, std::uint64_t serial,
 }
 
 UnixSocket::~UnixSocket() {
-  if (owns_path_) network_.unbind(machine(), backend::PipePath(path_));
+  if (owns_path_) network_.unbind(machine(), path_);
   for (const auto& connection : queue_) {
     connection->send_reset(Connection::Server);
     connection->close(Connection::Server);
@@ -68,7 +68,7 @@ int UnixSocket::bind(const sockaddr* address, socklen_t size) {
   if (!path_.empty()) return -EINVAL;
   if (path->empty()) return -EOPNOTSUPP;  // A name that the system chooses.
   try {
-    network_.bind(machine(), backend::PipePath(*path), nullptr);
+    network_.bind(machine(), *path, nullptr);
   } catch (const InputOutputError& error) {
     return -error.code();
   }
@@ -93,7 +93,7 @@ int UnixSocket::listen(int backlog) {
   const auto wanted = static_cast<std::size_t>(static_cast<unsigned>(backlog));
   backlog_ = std::min(wanted, kMostBacklog) + 1;
   if (std::exchange(stage_, Stage::Listening) == Stage::Listening) return 0;
-  network_.listen(machine(), backend::PipePath(path_), *this);
+  network_.listen(machine(), path_, *this);
   changed();
   return 0;
 }
