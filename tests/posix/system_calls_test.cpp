@@ -54,6 +54,16 @@ TEST_F(SystemCalls, ReachFiles) {
   });
 }
 
+TEST_F(SystemCalls, CopyALongRangeAtOnce) {
+  run_alone([] {
+    const int source = ::open("/source", O_RDWR | O_CREAT, 0644);
+    const int target = ::open("/target", O_RDWR | O_CREAT, 0644);
+    EXPECT_EQ(::ftruncate(source, 200'000), 0);
+    EXPECT_EQ(::copy_file_range(source, nullptr, target, nullptr, 300'000, 0), 200'000);
+    EXPECT_EQ(::lseek(target, 0, SEEK_END), 200'000);
+  });
+}
+
 TEST_F(SystemCalls, SendAndReceiveSeveralDatagrams) {
   run_alone([] {
     std::array<int, 2> ends{};

@@ -123,13 +123,21 @@ ssize_t send_file(Files& files, int target, int source, off64_t* offset, size_t 
 }
 
 ssize_t copy_range(Files& files, int source, off64_t* from, int target, off64_t* to, size_t size) {
-  return copy_part(files, source, from, size, [&](std::byte* data, size_t count) -> ssize_t {
+  const auto write = [&](std::byte* data, size_t count) -> ssize_t {
     const iovec piece = {data, count};
     if (to == nullptr) return serving->write(target, {&piece, 1});
     const ssize_t written = files.write_at(target, {&piece, 1}, *to);
     if (written > 0) *to += written;
     return written;
-  });
+  };
+  ssize_t copied = 0;
+  do {
+    const ssize_t part = copy_part(files, source, from, size - static_cast<size_t>(copied), write);
+    if (part < 0 && copied == 0) return part;
+    if (part <= 0) break;
+    copied += part;
+  } while (static_cast<size_t>(copied) < size);
+  return copied;
 }
 
 /// Waits until `target` takes data again; false, with errno, when it does not look as if it blocks,
