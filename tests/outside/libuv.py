@@ -26,6 +26,7 @@ class Libuv(Suite):
 server, are processes of their own."""
     reasons_file = "libuv1_not_counted.tsv"
     at_once_on_linux = 1  # They use the same ports and files.
+    leftovers = [f"/tmp/uv-test-sock{number}" for number in ("", "2", "3")]
 
     def build(self, sources, folder, only):
         libraries = build_libraries(sources, folder)

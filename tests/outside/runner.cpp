@@ -182,6 +182,7 @@ void run_in_world(void* library, Main* main, Main* helper, const Options& option
     fmt::print("ends with {}\n", result);
   } else {
     fmt::print("fails: {}\n", failure);
+    fmt::print(stderr, "{}", world.failure()->explanation);
   }
   fmt::print("trace {:#x}\n", world.trace_hash());
 }

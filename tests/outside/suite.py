@@ -79,6 +79,7 @@ class Suite:
     package = title = about = ""
     reasons_file = ""
     at_once_on_linux = 16  # Most sleep most of the time.
+    leftovers = []  # What a test must not find on Linux.
 
     def __init__(self, runner, seeds):
         self.runner = runner
@@ -109,6 +110,8 @@ class Suite:
 
     def on_linux(self, test):
         """Empty when it passes, else how it ends."""
+        for path in self.leftovers:
+            pathlib.Path(path).unlink(missing_ok=True)
         with tempfile.TemporaryDirectory() as folder:
             if test.files:
                 shutil.copytree(test.files, folder, dirs_exist_ok=True)
