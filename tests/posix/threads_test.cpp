@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "fermata/base/sanitizer.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/sync/await.hpp"
@@ -403,6 +404,29 @@ TEST_F(Threads, ADestructorThatWaitsAtACrashKeepsNoOtherFromRunning) {
   world_->at(1s, [&] { world_->node("main").crash(); });
   run();
   EXPECT_EQ(destroyed, 1);
+}
+
+[[gnu::noinline]] std::size_t touch_stack(std::size_t bytes) {
+  constexpr std::size_t kPage = 4096;
+  auto* const memory = static_cast<volatile char*>(__builtin_alloca(bytes));
+  std::size_t touched = 0;
+  for (std::size_t at = 0; at < bytes; at += kPage) {
+    memory[at] = 1;
+    ++touched;
+  }
+  return touched;
+}
+
+TEST_F(Threads, HaveAStackLikeThatOfLinux) {
+#ifdef FERMATA_ASAN
+  constexpr std::size_t kBytes = std::size_t{1} << 20;
+#else
+  constexpr std::size_t kBytes = std::size_t{7} << 20;
+#endif
+  run_alone([] {
+    EXPECT_EQ(touch_stack(kBytes), kBytes / 4096);
+    std::thread([] { EXPECT_EQ(touch_stack(kBytes), kBytes / 4096); }).join();
+  });
 }
 
 using ThreadsOfManyRuns = test::OneWorldFixture;

@@ -179,6 +179,7 @@ int prctl(int option, ...) {
     return FERMATA_REAL(prctl)(option, given[0], given[1], given[2], given[3]);
   }
   constexpr std::size_t kRoom = kLongestName + 1;
+  FERMATA_ASSERT(threads->knows(threads->self()));
   auto* const name = reinterpret_cast<char*>(given[0]);
   switch (option) {
     case PR_SET_NAME:

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/foreign_code.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/posix/served/real.hpp"
@@ -30,6 +31,7 @@ namespace {
 bool is_refused(const char* function, const void* caller) {
   fermata::posix::Kernel* const kernel = fermata::posix::serving_machine();
   if (kernel == nullptr || fermata::posix::is_system_code(caller)) return false;
+  FERMATA_ASSERT(caller != nullptr);
   kernel->refuse(function, caller);
   errno = ENOSYS;
   return true;

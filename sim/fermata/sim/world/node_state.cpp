@@ -27,6 +27,7 @@
 #include "fermata/sim/posix/thread_exit.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/world/reactor.hpp"
+#include "fermata/sim/world/stack_sizes.hpp"
 
 namespace fermata::sim::detail {
 
@@ -105,7 +106,7 @@ void NodeState::make_runtime() {
   reactor_ = reactor.get();
   RuntimeOptions options;
   options.name = name_;
-  options.stacks = stage_.options().stacks;
+  options.stacks = with_room_for_foreign_code(stage_.options().stacks);
   options.log = [this](std::string_view text) { report(text); };
   // Whoever takes what a run prints says who and when.
   options.log_sink = [](const LogLine& line) { std::clog << line.text << '\n'; };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/world/stage.hpp"
 
+#include "fermata/sim/world/stack_sizes.hpp"
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -9,7 +11,7 @@ constexpr std::size_t kProgramStackBytes = 1024 * 1024;
 
 StackOptions program_stacks(StackOptions stacks) {
   stacks.stack_bytes = std::max(stacks.stack_bytes, kProgramStackBytes);
-  return stacks;
+  return with_room_for_foreign_code(stacks);
 }
 
 }  // namespace
