@@ -3,10 +3,9 @@
 
 // Signals of a simulated process, for code that was not written for Fermata.
 //
-// Handlers   Run at the next call of a thread that lets the signal in, or at once in one that
-// waits. Waits      One that a handler has interrupted ends with EINTR, or goes on where SA_RESTART
-// says so
-//            and Linux does it.
+// Handlers   Run at the next call of a thread that lets the signal in, or at once when it waits.
+// Waits      One that a handler has interrupted ends with EINTR, or goes on where SA_RESTART says
+//            so and Linux does it.
 // Defaults   A signal that ends a process fails the run.
 
 #include <array>

@@ -6,9 +6,8 @@
 //
 // Own      Descriptors, threads, signals, memory, and the variables of foreign libraries.
 // Shared   The machine with its network, its disk and its names.
-// Threads  All of a process are coroutines of the machine's program, its main one as well. While
-// one
-//          of them has control, its process is served.
+// Threads  All of a process, its main one as well, are coroutines of the machine's program. While
+//          one of them has control, its process is served.
 // The end  When its main returns, or with the machine's program.
 
 #include <functional>

@@ -70,7 +70,7 @@ int SimKernelFiles::find(const Place& place, Disk::Inode& found) const {
 // --- names ---
 
 int SimKernelFiles::make_directory(const posix::Where& where, mode_t mode) {
-  constexpr mode_t kKept = 01777;
+  constexpr mode_t kKeptMode = 01777;
   return at_place("mkdir", kMakeDirectory, where,
                   [&](const DiskCall& work, const Place& place) -> int {
                     if (!disk_.exists(place.where()) && faults_.finds_no_space(work))
@@ -79,7 +79,7 @@ int SimKernelFiles::make_directory(const posix::Where& where, mode_t mode) {
                     Disk::Inode made = 0;
                     [[maybe_unused]] const int code = disk_.find(place.where(), made);
                     FERMATA_ASSERT(code == 0);
-                    disk_.set_permissions(made, mode & kKept & ~mask_);
+                    disk_.set_permissions(made, mode & kKeptMode & ~mask_);
                     return 0;
                   });
 }
