@@ -23,7 +23,8 @@ class Libuv(Suite):
     package = "libuv1"
     title = "libuv 1.44.2"
     about = """The tests of libuv itself, on Debian's `libuv.so.1`. Their helpers, such as an echo
-server, are processes of their own."""
+server, are processes of their own. What does not pass on Linux starts libuv's own runner, needs a
+terminal or the internet, or is for other systems."""
     reasons_file = "libuv1_not_counted.tsv"
     at_once_on_linux = 1  # They use the same ports and files.
     leftovers = [f"/tmp/uv-test-sock{number}" for number in ("", "2", "3")]
