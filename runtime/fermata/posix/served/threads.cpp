@@ -50,6 +50,17 @@ void __pthread_register_cancel(__pthread_unwind_buf_t* handler);
 void __pthread_unregister_cancel(__pthread_unwind_buf_t* handler);
 [[noreturn]] void __pthread_unwind_next(__pthread_unwind_buf_t* handler);
 
+// What pthread_atfork() is made of. Nothing forks, so that nobody would call the handlers.
+int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library);
+
+int __register_atfork(void (*prepare)(), void (*parent)(), void (*child)(), void* library) {
+  const bool is_served = fermata::posix::machine_for(__builtin_return_address(0)) != nullptr;
+  Threads* const threads = is_served ? fermata::posix::serving->threads() : nullptr;
+  if (threads == nullptr) return FERMATA_REAL(__register_atfork)(prepare, parent, child, library);
+  threads->begin_call("pthread_atfork");
+  return 0;
+}
+
 // --- the end of a thread ---
 
 int pthread_join(pthread_t thread, void** result) {

@@ -287,7 +287,7 @@ inline constexpr std::array<FunctionGroup, 10> kPassedFunctions = {{
      "__chk_fail __cxa_at_quick_exit __cxa_atexit __cxa_finalize __cxa_thread_atexit_impl "
      "__cyg_profile_func_enter __cyg_profile_func_exit __errno_location __fortify_fail "
      "__getpagesize __h_errno_location __libc_current_sigrtmax __libc_current_sigrtmin "
-     "__libc_start_main __longjmp_chk __register_atfork __stack_chk_fail __tls_get_addr "
+     "__libc_start_main __longjmp_chk __stack_chk_fail __tls_get_addr "
      "_dl_find_object _longjmp _mcount _setjmp backtrace backtrace_symbols dl_iterate_phdr "
      "dladdr dladdr1 dlclose dlerror dlopen dlsym getpagesize gnu_get_libc_release "
      "gnu_get_libc_version longjmp mallinfo mallinfo2 malloc_trim mallopt mcount pthread_atfork "
