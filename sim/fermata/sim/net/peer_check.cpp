@@ -49,6 +49,7 @@ Duration PeerCheck::dial_limit() const noexcept {
 void PeerCheck::established() noexcept {
   is_established_ = true;
   heard_ = now();
+  doubt();
 }
 
 Instant PeerCheck::heard() const noexcept {
