@@ -179,7 +179,8 @@ class ShapeFinder {
   Oid meet_both(const std::vector<Expression>& operands, Oid wanted) {
     const Oid right = type_of(operands[1], oid::kUnknown);
     const Oid left = type_of(operands[0], or_else(right, wanted));
-    return wider(left, type_of(operands[1], or_else(left, wanted)));
+    const bool is_known = right != oid::kUnknown;  // Else it may be a parameter.
+    return wider(left, is_known ? right : type_of(operands[1], or_else(left, wanted)));
   }
 
   const sql::Table* table_;
