@@ -21,7 +21,6 @@
 #include <string>
 #include <string_view>
 
-#include "fermata/base/sanitizer.hpp"
 #include "fermata/sim/inspect/inspection.hpp"
 
 namespace {
@@ -85,9 +84,6 @@ int count_bound_elsewhere(const fermata::sim::detail::Inspection& inspection,
                           std::string_view program) {
   const bool is_ours =
       function_class == FunctionClass::Served || function_class == FunctionClass::Unserved;
-#ifdef FERMATA_ASAN
-  if (!is_ours) return 0;  // The sanitizer has its own of many.
-#endif
   int count = 0;
   for (const auto& [kind, functions] : inspection.of(function_class)) {
     for (const std::string& function : functions) {

@@ -33,7 +33,10 @@ tm* localtime_r(const time_t* time, tm* result) noexcept {
 }
 
 time_t mktime(tm* time) noexcept {
-  return serving_machine() == nullptr ? FERMATA_REAL(mktime)(time) : ::timegm(time);
+  if (serving_machine() == nullptr) return FERMATA_REAL(mktime)(time);
+  const time_t seconds = ::timegm(time);
+  static_cast<void>(as_local(time));
+  return seconds;
 }
 
 char* ctime(const time_t* time) noexcept {

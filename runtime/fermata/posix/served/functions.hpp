@@ -366,8 +366,6 @@
   ROW(environment, __sysconf) \
   ROW(environment, clearenv) \
   ROW(environment, getenv) \
-  ROW(environment, getrlimit) \
-  ROW(environment, getrlimit64) \
   ROW(environment, prctl) \
   ROW(environment, putenv) \
   ROW(environment, secure_getenv) \

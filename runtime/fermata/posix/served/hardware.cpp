@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <ctime>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/posix/served/own_allocator.hpp"
 #include "fermata/posix/served/told_by_caller.hpp"
 
 using fermata::posix::Kernel;
@@ -72,14 +74,19 @@ int fail_with(int code) noexcept {
   return -1;
 }
 
+#ifndef FERMATA_OWN_ALLOCATOR
 template <class Limit>
-int limit_of(unsigned resource, Limit& limit) noexcept {
-  if (resource >= RLIM_NLIMITS) return fail_with(EINVAL);
+int limit_for(const void* from, int resource, Limit& limit) noexcept {
+  if (machine_for(from) == nullptr) {
+    return static_cast<int>(FERMATA_REAL(syscall)(SYS_prlimit64, 0, resource, nullptr, &limit));
+  }
+  if (resource < 0 || resource >= static_cast<int>(RLIM_NLIMITS)) return fail_with(EINVAL);
   limit = {RLIM_INFINITY, RLIM_INFINITY};
   if (resource == RLIMIT_NOFILE) limit = {kDescriptors, kDescriptors};
   if (resource == RLIMIT_STACK) limit.rlim_cur = kStackBytes;
   return 0;
 }
+#endif
 
 /// 0 or an errno value.
 int fill_affinity(size_t size, cpu_set_t* set) noexcept {
@@ -180,17 +187,18 @@ long __sysconf(int name) noexcept {
   return is_served ? configuration(name) : FERMATA_REAL(__sysconf)(name);
 }
 
+// A sanitizer asks for them before anything is ready.
+#ifndef FERMATA_OWN_ALLOCATOR
+
 int getrlimit(__rlimit_resource_t resource, rlimit* limit) noexcept {
-  const bool is_served = machine_for(__builtin_return_address(0)) != nullptr;
-  return is_served ? limit_of(static_cast<unsigned>(resource), *limit)
-                   : FERMATA_REAL(getrlimit)(resource, limit);
+  return limit_for(__builtin_return_address(0), resource, *limit);
 }
 
 int getrlimit64(__rlimit_resource_t resource, rlimit64* limit) noexcept {
-  const bool is_served = machine_for(__builtin_return_address(0)) != nullptr;
-  return is_served ? limit_of(static_cast<unsigned>(resource), *limit)
-                   : FERMATA_REAL(getrlimit64)(resource, limit);
+  return limit_for(__builtin_return_address(0), resource, *limit);
 }
+
+#endif
 
 // As if one processor had worked all the time.
 int getrusage(__rusage_who_t who, rusage* usage) noexcept {

@@ -20,10 +20,11 @@ namespace {
 
 using Facts = std::map<std::string_view, FunctionFacts>;
 
-/// What the table of served functions does not have: the heap, the end of the process, and what the
-/// guard watches.
-constexpr std::array<FunctionGroup, 5> kFurtherServed = {{
+/// What the table of served functions does not have: the heap and limits, which a sanitizer needs
+/// first, the end of the process, and what the guard watches.
+constexpr std::array<FunctionGroup, 6> kFurtherServed = {{
     {"end", "_Exit _exit exit"},
+    {"environment", "getrlimit getrlimit64"},
     {"heap",
      "aligned_alloc calloc free malloc malloc_usable_size memalign posix_memalign pvalloc realloc "
      "valloc"},
