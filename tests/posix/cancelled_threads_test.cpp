@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <functional>
@@ -109,6 +110,47 @@ TEST_F(CancelledThreads, OneThatLetsItBeDoneAtOnceEndsWhereItWaitsForAMutex) {
   });
 }
 
+TEST_F(CancelledThreads, OneThatLetsItBeDoneAtOnceEndsWhereItWaitsAtABarrier) {
+  run_alone([] {
+    pthread_barrier_t barrier;
+    ASSERT_EQ(pthread_barrier_init(&barrier, nullptr, 2), 0);
+    const pthread_t thread = start(
+        [](void* shared) -> void* {
+          pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, nullptr);
+          pthread_barrier_wait(static_cast<pthread_barrier_t*>(shared));
+          return nullptr;
+        },
+        &barrier);
+    sleep(1);
+    EXPECT_EQ(pthread_cancel(thread), 0);
+    expect_cancelled(thread);
+  });
+}
+
+TEST_F(CancelledThreads, ASignalThatComesAsWellKeepsNoneFromEnding) {
+  run_alone([] {
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};
+    action.sa_flags = SA_RESTART;
+    ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    const pthread_t thread = start(
+        [](void* end) -> void* {
+          char byte = 0;
+          static_cast<void>(!read(*static_cast<int*>(end), &byte, 1));
+          return nullptr;
+        },
+        ends.data());
+    sleep(1);
+    EXPECT_EQ(pthread_cancel(thread), 0);
+    EXPECT_EQ(pthread_kill(thread, SIGUSR1), 0);
+    expect_cancelled(thread);
+    close(ends[0]);
+    close(ends[1]);
+  });
+}
+
 TEST_F(CancelledThreads, ADetachedOneThatHasEndedCannotBeJoined) {
   run_alone([] {
     const pthread_t thread = start([](void*) -> void* { return nullptr; });
@@ -159,6 +201,22 @@ TEST_F(CancelledThreads, AskForAStackOfASize) {
     EXPECT_EQ(pthread_join(thread, nullptr), 0);
     pthread_attr_destroy(&attributes);
   });
+}
+
+TEST_F(CancelledThreads, AskForMoreStackThanThereIs) {
+  world_->node("main", [] {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 64 << 20);
+    pthread_t thread = 0;
+    const Body body = [](void*) -> void* { return nullptr; };
+    EXPECT_EQ(pthread_create(&thread, &attributes, body, nullptr), EAGAIN);
+    pthread_attr_destroy(&attributes);
+  });
+  world_->run();
+  ASSERT_TRUE(world_->failure());
+  EXPECT_EQ(world_->failure()->message,
+            "pthread_create() asks for a stack of 67108864 bytes; a thread has 8388608");
 }
 
 }  // namespace

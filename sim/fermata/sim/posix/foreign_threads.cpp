@@ -38,6 +38,21 @@ constexpr unsigned kMostWaitsAfterEnd = 10;
 /// The most calls that follow each other without a switch.
 constexpr unsigned kTimeSlice = 1'000;
 
+/// What Linux gives to a thread that asks for nothing.
+constexpr std::size_t kMostStackBytes = std::size_t{8} << 20;
+
+/// 0 when it is the default, which depends on the limits of the real process.
+std::size_t stack_asked_for(const pthread_attr_t& attributes) noexcept {
+  pthread_attr_t plain;
+  std::size_t usual = 0;
+  std::size_t asked = 0;
+  ::pthread_attr_init(&plain);
+  ::pthread_attr_getstacksize(&plain, &usual);
+  ::pthread_attr_destroy(&plain);
+  ::pthread_attr_getstacksize(&attributes, &asked);
+  return asked == usual ? 0 : asked;
+}
+
 /// Counts the lives of all processes of this real one.
 constinit std::uint32_t lives = 0;
 
@@ -282,6 +297,13 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWaitFacts facts, const posix::U
   return park(wait, call, until, Interruption::Deferred);
 }
 
+ForeignThreads::Ended ForeignThreads::park_once(ThreadWaitFacts facts, const posix::Until& until,
+                                                std::uint32_t bits) {
+  const char* const call = facts.call;
+  ThreadWait wait(current_runtime(), lines_, std::move(facts), bits);
+  return park(wait, call, until, Interruption::Wakes);
+}
+
 // A thread knows no cancellation but its end; whoever else is cancelled is told by Fermata.
 ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
                                            const posix::Until& until, Interruption interruption) {
@@ -376,7 +398,12 @@ int ForeignThreads::make(pthread_t& thread, const pthread_attr_t* attributes, vo
   std::size_t stack_bytes = 0;
   if (attributes != nullptr) {
     ::pthread_attr_getdetachstate(attributes, &detached);
-    ::pthread_attr_getstacksize(attributes, &stack_bytes);
+    stack_bytes = stack_asked_for(*attributes);
+  }
+  if (stack_bytes > kMostStackBytes) {
+    machine_.fail(fmt::format("pthread_create() asks for a stack of {} bytes; a thread has {}",
+                              stack_bytes, kMostStackBytes));
+    return EAGAIN;
   }
   Runtime& runtime = current_runtime();
   const std::string name = fmt::format("thread {}", ++made_);

@@ -46,8 +46,10 @@ WaitEnd wait_interruptibly(ForeignSignals& signals, bool lets_signals_in, const 
     return {Why::Done};
   } catch (const Timeout&) {
     return {Why::TimedOut};
-  } catch (const Cancellation&) {
+  } catch (const OperationCancelled&) {
     if (!arrival || !arrival->has_come()) return {Why::Cancelled, std::current_exception()};
+  } catch (const Cancellation&) {  // A signal that has come as well stays pending.
+    return {Why::Cancelled, std::current_exception()};
   } catch (const UsageError&) {
     return {Why::Refused};
   } catch (...) {

@@ -97,23 +97,23 @@ posix::Files* SimKernel::files() noexcept { return files_.get(); }
 // --- descriptors ---
 
 ssize_t SimKernel::read(int descriptor, std::span<const iovec> target) {
-  leave_if_endless();
-  return with("read", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
-    if (OpenFile* const file = found->as_file()) return files_->read(*file, target);
-    const Way way{"read", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found), false};
-    return transfer(way, found, found->read_limit(), target,
-                    [&](std::span<const iovec> left) { return found->read(left); });
-  });
+  return with_waiting(
+      "read", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
+        if (OpenFile* const file = found->as_file()) return files_->read(*file, target);
+        const Way way{"read", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found), false};
+        return transfer(way, found, found->read_limit(), target,
+                        [&](std::span<const iovec> left) { return found->read(left); });
+      });
 }
 
 ssize_t SimKernel::write(int descriptor, std::span<const iovec> source) {
-  leave_if_endless();
-  return with("write", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
-    if (OpenFile* const file = found->as_file()) return files_->write(*file, source);
-    const Way way{"write", descriptor, EPOLLOUT, blocks(*found), true};
-    return transfer(way, found, found->write_limit(), source,
-                    [&](std::span<const iovec> left) { return found->write(left); });
-  });
+  return with_waiting(
+      "write", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
+        if (OpenFile* const file = found->as_file()) return files_->write(*file, source);
+        const Way way{"write", descriptor, EPOLLOUT, blocks(*found), true};
+        return transfer(way, found, found->write_limit(), source,
+                        [&](std::span<const iovec> left) { return found->write(left); });
+      });
 }
 
 int SimKernel::fstat(int descriptor, struct stat& status) {
@@ -313,8 +313,7 @@ int SimKernel::shutdown(int descriptor, int how) {
 
 // A wait that is interrupted, or too long, leaves the connection to be established.
 int SimKernel::connect(int descriptor, const sockaddr* address, socklen_t size) {
-  leave_if_endless();
-  return with("connect", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+  return with_waiting("connect", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
     Socket* const socket = found->as_socket();
     if (socket == nullptr) return -ENOTSOCK;
     const int result = socket->connect(address, size);
@@ -326,8 +325,7 @@ int SimKernel::connect(int descriptor, const sockaddr* address, socklen_t size) 
 }
 
 int SimKernel::accept(int descriptor, sockaddr* address, socklen_t* size, int flags) {
-  leave_if_endless();
-  return with("accept", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+  return with_waiting("accept", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
     Socket* const listener = found->as_socket();
     if (listener == nullptr) return -ENOTSOCK;
     if (const int code = refuse_flags(flags, kTypeFlags)) return code;
@@ -348,43 +346,44 @@ int SimKernel::accept(int descriptor, sockaddr* address, socklen_t* size, int fl
 }
 
 ssize_t SimKernel::receive(int descriptor, msghdr& message, int flags) {
-  leave_if_endless();
-  return with("recv", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
-    Socket* const socket = found->as_socket();
-    if (socket == nullptr) return -ENOTSOCK;
-    const bool whole =
-        (flags & MSG_WAITALL) != 0 && (flags & MSG_PEEK) == 0 && !socket->keeps_boundaries();
-    const Way way{"recv", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found, flags), whole};
-    const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
-    return transfer(way, found, found->read_limit(), target, [&](std::span<const iovec> left) {
-      msghdr part = message;
-      part.msg_iov = const_cast<iovec*>(left.data());
-      part.msg_iovlen = left.size();
-      const ssize_t result = socket->receive(part, flags & ~(MSG_WAITALL | MSG_DONTWAIT));
-      if (result >= 0) {
-        message.msg_namelen = part.msg_namelen;
-        message.msg_controllen = part.msg_controllen;
-        message.msg_flags = part.msg_flags;
-      }
-      return result;
-    });
-  });
+  return with_waiting(
+      "recv", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
+        Socket* const socket = found->as_socket();
+        if (socket == nullptr) return -ENOTSOCK;
+        const bool whole =
+            (flags & MSG_WAITALL) != 0 && (flags & MSG_PEEK) == 0 && !socket->keeps_boundaries();
+        const Way way{"recv", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found, flags), whole};
+        const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
+        return transfer(way, found, found->read_limit(), target, [&](std::span<const iovec> left) {
+          msghdr part = message;
+          part.msg_iov = const_cast<iovec*>(left.data());
+          part.msg_iovlen = left.size();
+          const ssize_t result = socket->receive(part, flags & ~(MSG_WAITALL | MSG_DONTWAIT));
+          if (result >= 0) {
+            message.msg_namelen = part.msg_namelen;
+            message.msg_controllen = part.msg_controllen;
+            message.msg_flags = part.msg_flags;
+          }
+          return result;
+        });
+      });
 }
 
 ssize_t SimKernel::send(int descriptor, const msghdr& message, int flags) {
-  leave_if_endless();
-  return with("send", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
-    Socket* const socket = found->as_socket();
-    if (socket == nullptr) return -ENOTSOCK;
-    const Way way{"send", descriptor, EPOLLOUT, blocks(*found, flags), !socket->keeps_boundaries()};
-    const std::span<const iovec> source(message.msg_iov, message.msg_iovlen);
-    return transfer(way, found, found->write_limit(), source, [&](std::span<const iovec> left) {
-      msghdr part = message;
-      part.msg_iov = const_cast<iovec*>(left.data());
-      part.msg_iovlen = left.size();
-      return socket->send(part, flags & ~MSG_DONTWAIT);
-    });
-  });
+  return with_waiting(
+      "send", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
+        Socket* const socket = found->as_socket();
+        if (socket == nullptr) return -ENOTSOCK;
+        const Way way{"send", descriptor, EPOLLOUT, blocks(*found, flags),
+                      !socket->keeps_boundaries()};
+        const std::span<const iovec> source(message.msg_iov, message.msg_iovlen);
+        return transfer(way, found, found->write_limit(), source, [&](std::span<const iovec> left) {
+          msghdr part = message;
+          part.msg_iov = const_cast<iovec*>(left.data());
+          part.msg_iovlen = left.size();
+          return socket->send(part, flags & ~MSG_DONTWAIT);
+        });
+      });
 }
 
 }  // namespace fermata::sim::detail

@@ -70,7 +70,10 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
     return threads_.begin_worker(start, argument);
   }
   /// The process is over: its threads end.
-  void exit_threads() { threads_.end_all(); }
+  void exit_threads() {
+    signals_.main_ends();
+    threads_.end_all();
+  }
   /// Memory of its foreign libraries; null when there is none of its own.
   [[nodiscard]] posix::Heap* heap() noexcept { return heap_.is_available() ? &heap_ : nullptr; }
   /// Its variables in foreign libraries.
@@ -144,6 +147,8 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   /// Leaves foreign code that has made many calls since its end, by an exception. Only for calls
   /// that may throw.
   void leave_if_endless() override;
+  /// leave_if_endless() when a wait has been interrupted.
+  void leave_if_interrupted(ssize_t result);
   [[noreturn]] void leave() override;
   /// Ends the current coroutine where it is: nothing on its stack is unwound. REQUIRES: it could
   /// suspend here.
@@ -182,6 +187,9 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   /// Calls `operation` with the description, and returns its result; -EBADF when it is not open.
   template <class Operation>
   auto with(const char* call, int descriptor, const Operation& operation);
+  /// Like with(), of a call that may wait, and may throw: who is to end leaves it.
+  template <class Operation>
+  auto with_waiting(const char* call, int descriptor, const Operation& operation);
   /// Like with(), of a socket; -ENOTSOCK when it is something else.
   template <class Operation>
   auto with_socket(const char* call, int descriptor, const Operation& operation);

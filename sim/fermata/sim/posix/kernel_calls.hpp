@@ -60,6 +60,15 @@ auto SimKernel::with(const char* call, int descriptor, const Operation& operatio
   return found == nullptr ? static_cast<Result>(code) : operation(found);
 }
 
+// What leaves jumps over frames that have handlers of C: nothing of ours may be alive then.
+template <class Operation>
+auto SimKernel::with_waiting(const char* call, int descriptor, const Operation& operation) {
+  leave_if_endless();
+  const auto result = with(call, descriptor, operation);
+  leave_if_interrupted(result);
+  return result;
+}
+
 template <class Operation>
 auto SimKernel::with_socket(const char* call, int descriptor, const Operation& operation) {
   return with(call, descriptor, [&](const std::shared_ptr<Description>& found) -> int {

@@ -31,10 +31,11 @@ constexpr Duration kBusyTime = std::chrono::microseconds(10);
 }  // namespace
 
 int SimKernel::enter(const char* call) {
-  if (machine_.over() || machine_.is_down() || threads_.is_ending()) {
+  if (machine_.over() || machine_.is_down()) {
     ++calls_after_end_;
     return -ECANCELED;
   }
+  if (threads_.is_ending()) return -ECANCELED;
   if (&machine_.host() != &machine_) {
     machine_.fail(fmt::format("{}() is not served in a thread of a simulated program", call));
     return -ENOSYS;
@@ -56,6 +57,11 @@ void SimKernel::leave_if_endless() {
     calls_in_vain_ = 0;
     leave();
   }
+}
+
+void SimKernel::leave_if_interrupted(ssize_t result) {
+  if (result != -EINTR && result != -ECANCELED) return;
+  if (!machine_.over() && !machine_.is_down()) leave_if_endless();
 }
 
 // A wait for nothing ends when the coroutine does.
@@ -139,7 +145,9 @@ int SimKernel::refuse_wait(const char* call) {
 }
 
 int SimKernel::wait_for_signal(const char* call, posix::Limit limit) {
-  return wait(call, {}, limit, false);
+  const int waited = wait(call, {}, limit, false);
+  leave_if_interrupted(waited);
+  return waited;
 }
 
 int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit,
@@ -150,9 +158,7 @@ int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix:
       fermata::wait(event, {.timeout = limit, .token = token}, place);
     });
     const bool goes_on = waited == -EINTR && restarts && !limit && signals_.may_restart();
-    if (goes_on) continue;
-    if (waited != 0) leave_if_endless();
-    return waited;
+    if (!goes_on) return waited;
   }
 }
 
@@ -193,7 +199,8 @@ int SimKernel::poll(std::span<pollfd> asked, posix::Limit limit) {
     idle();
     return count_ready();
   }
-  const int waited = wait("poll", std::move(items), limit, false);
+  const int waited = wait("poll", std::exchange(items, {}), limit, false);
+  leave_if_interrupted(waited);
   return waited == 0 || waited == -ETIMEDOUT ? count_ready() : waited;
 }
 
@@ -243,23 +250,23 @@ int SimKernel::epoll_ctl(int descriptor, int operation, int watched, const epoll
 }
 
 int SimKernel::epoll_wait(int descriptor, std::span<epoll_event> room, posix::Limit limit) {
-  leave_if_endless();
-  return with("epoll_wait", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
-    auto* const epoll = dynamic_cast<Epoll*>(found.get());
-    if (epoll == nullptr) return -EINVAL;
-    const Instant end = limit ? machine_.now() + *limit : Instant::never();
-    for (bool first = true;; first = false) {
-      if (const int count = epoll->collect(room)) return count;
-      if (limit && machine_.now() >= end) {
-        if (first) idle();
-        return first ? epoll->collect(room) : 0;
-      }
-      const posix::Limit rest = limit ? posix::Limit(end - machine_.now()) : std::nullopt;
-      const int waited = wait("epoll_wait", {{found, EPOLLIN, descriptor}}, rest, false);
-      if (waited == -ETIMEDOUT) return epoll->collect(room);
-      if (waited != 0) return waited;
-    }
-  });
+  return with_waiting(
+      "epoll_wait", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
+        auto* const epoll = dynamic_cast<Epoll*>(found.get());
+        if (epoll == nullptr) return -EINVAL;
+        const Instant end = limit ? machine_.now() + *limit : Instant::never();
+        for (bool first = true;; first = false) {
+          if (const int count = epoll->collect(room)) return count;
+          if (limit && machine_.now() >= end) {
+            if (first) idle();
+            return first ? epoll->collect(room) : 0;
+          }
+          const posix::Limit rest = limit ? posix::Limit(end - machine_.now()) : std::nullopt;
+          const int waited = wait("epoll_wait", {{found, EPOLLIN, descriptor}}, rest, false);
+          if (waited == -ETIMEDOUT) return epoll->collect(room);
+          if (waited != 0) return waited;
+        }
+      });
 }
 
 // --- descriptors that count, and that tell the time ---

@@ -117,7 +117,8 @@ int ForeignThreads::try_lock(pthread_mutex_t& mutex) {
 int ForeignThreads::unlock(pthread_mutex_t& mutex) {
   constexpr const char* kCall = "pthread_mutex_unlock";
   if (is_in_vain()) {
-    if ((mutex.__data.__lock & kLifeBit) != 0) static_cast<void>(set_free(mutex));
+    const bool is_free = (mutex.__data.__lock & kLifeBit) == 0 || set_free(mutex);
+    if (is_free && !over()) wake_one(&mutex, "mutex");
     return 0;
   }
   if (checks_owner(mutex) && !is_own(mutex, kCall)) return EPERM;
@@ -245,11 +246,10 @@ int ForeignThreads::lock_to_write(pthread_rwlock_t& lock, const posix::Until& un
     if (ended == Ended::Over) return 0;
     FERMATA_ASSERT(ReadWriteLock(lock).waiting_writers() > 0);
     --ReadWriteLock(lock).waiting_writers();
+    const bool gives_up = ended == Ended::TimedOut || ended == Ended::Cancelled;
+    if (gives_up) wake_all(&lock);  // Readers may have waited for this one.
     leave_if_at_once();
-    if (ended == Ended::TimedOut) {
-      wake_all(&lock);  // Readers may have waited for this one.
-      return ETIMEDOUT;
-    }
+    if (ended == Ended::TimedOut) return ETIMEDOUT;
   }
 }
 

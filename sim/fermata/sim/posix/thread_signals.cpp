@@ -89,9 +89,7 @@ int ForeignThreads::wait(sem_t& semaphore, const posix::Until& until) {
   if (begins_in_vain(kCall)) return 0;
   while (count_of(semaphore) == 0) {
     if (current_runtime().current() == nullptr) return -host_.refuse_wait(kCall);
-    ThreadWait wait(current_runtime(), lines_,
-                    {.call = kCall, .kind = "semaphore", .object = &semaphore});
-    switch (park(wait, kCall, until, Interruption::Wakes)) {
+    switch (park_once({.call = kCall, .kind = "semaphore", .object = &semaphore}, until)) {
       case Ended::Woken:
         break;
       case Ended::TimedOut:
@@ -169,6 +167,7 @@ int ForeignThreads::wait(pthread_barrier_t& barrier) {
               .object = &barrier,
               .state = fmt::format("{} of {} threads arrived", parts.arrived, parts.parties)},
              {});
+    leave_if_at_once();
     if (ended != Ended::Cancelled && ended != Ended::Interrupted) return 0;
   }
 }
@@ -194,9 +193,7 @@ int ForeignThreads::wait(const std::uint32_t* word, std::uint32_t expected, std:
     return EAGAIN;
   }
   if (current_runtime().current() == nullptr) return -host_.refuse_wait(kCall);
-  ThreadWait wait(current_runtime(), lines_, {.call = kCall, .kind = "futex", .object = word},
-                  bits);
-  switch (park(wait, kCall, until, Interruption::Wakes)) {
+  switch (park_once({.call = kCall, .kind = "futex", .object = word}, until, bits)) {
     case Ended::Woken:
       return 0;
     case Ended::TimedOut:
