@@ -85,6 +85,21 @@ TEST_F(Identity, EachProcessBeginsWithoutVariables) {
   EXPECT_STREQ(stubborn_variable("PATH"), std::getenv("PATH"));
 }
 
+TEST_F(Identity, TheOnlyLocaleIsC) {
+  run_alone([] {
+    EXPECT_STREQ(stubborn_locale(""), "C");
+    EXPECT_STREQ(stubborn_locale(nullptr), "C");
+    EXPECT_EQ(stubborn_locale("de_DE.UTF-8"), nullptr);
+  });
+}
+
+TEST_F(Identity, TheMainThreadHasTheNumberOfTheProcess) {
+  run_alone([] {
+    EXPECT_EQ(gettid(), getpid());
+    std::thread([] { EXPECT_NE(gettid(), getpid()); }).join();
+  });
+}
+
 TEST_F(Identity, TheOnlyUserIsRoot) {
   run_alone([] {
     passwd entry = {};

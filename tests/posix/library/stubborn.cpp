@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cassert>
+#include <clocale>
 #include <cstdlib>
 #include <ctime>
 
@@ -48,6 +49,8 @@ const char* stubborn_variable(const char* name) { return std::getenv(name); }
 int stubborn_set_variable(const char* name, const char* value) {
   return value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);
 }
+
+const char* stubborn_locale(const char* name) { return std::setlocale(LC_ALL, name); }
 
 long stubborn_configuration(int name) { return ::sysconf(name); }
 

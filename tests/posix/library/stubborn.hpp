@@ -23,6 +23,7 @@ int stubborn_run(const char* command);
 /// An environment variable; null when it is not set.
 const char* stubborn_variable(const char* name);
 int stubborn_set_variable(const char* name, const char* value);
+const char* stubborn_locale(const char* name);
 /// What sysconf() and getrlimit() say.
 long stubborn_configuration(int name);
 unsigned long stubborn_limit(int resource);

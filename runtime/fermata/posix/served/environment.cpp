@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Environment variables, as foreign libraries see them. The program's own are those of the real
-// process.
+// Environment variables, and the locale, as foreign libraries see them. The program's own are those
+// of the real process.
 
 #include "fermata/posix/environment.hpp"
 
+#include <array>
 #include <cerrno>
+#include <clocale>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,6 +25,8 @@ Environment* variables_for(const void* from) noexcept {
   fermata::posix::Kernel* const machine = machine_for(from);
   return machine == nullptr ? nullptr : machine->environment();
 }
+
+constinit std::array<char, 2> only_locale = {'C', '\0'};
 
 bool is_name(const char* name) noexcept {
   return name != nullptr && *name != '\0' && std::strchr(name, '=') == nullptr;
@@ -68,6 +72,16 @@ int clearenv() noexcept {
   if (variables == nullptr) return FERMATA_REAL(clearenv)();
   variables->clear();
   return 0;
+}
+
+// No variable names a locale; and there is no other one.
+char* setlocale(int category, const char* locale) noexcept {
+  if (machine_for(__builtin_return_address(0)) == nullptr) {
+    return FERMATA_REAL(setlocale)(category, locale);
+  }
+  const std::string_view wanted = locale == nullptr ? "" : locale;
+  FERMATA_ASSERT(only_locale.front() == 'C');
+  return wanted.empty() || wanted == "C" || wanted == "POSIX" ? only_locale.data() : nullptr;
 }
 
 // The text is copied: what the caller changes in it later has no effect.

@@ -370,6 +370,7 @@
   ROW(environment, putenv) \
   ROW(environment, secure_getenv) \
   ROW(environment, setenv) \
+  ROW(environment, setlocale) \
   ROW(environment, sysconf) \
   ROW(environment, unsetenv) \
   ROW(time, ctime) \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/types.h>
+
 #include <ctime>
 
 #include "fermata/base/assert.hpp"
@@ -25,6 +27,9 @@ namespace fermata::posix {
   Kernel* const kernel = serving_for(from);
   return kernel == nullptr ? nullptr : kernel->threads();
 }
+
+/// What gettid() gives: in the main coroutine of a program it is the number of the process.
+[[nodiscard]] pid_t number_of_thread(Threads& threads) noexcept;
 
 /// Whether a time can be waited until.
 [[nodiscard]] inline bool is_time(const timespec& time) noexcept {

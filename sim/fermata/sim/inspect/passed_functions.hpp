@@ -48,7 +48,7 @@ inline constexpr std::array<FunctionGroup, 10> kPassedFunctions = {{
      "iswpunct_l iswspace iswspace_l iswupper iswupper_l iswxdigit iswxdigit_l isxdigit "
      "isxdigit_l l64a localeconv mblen mbrlen mbrtoc16 mbrtoc32 mbrtoc8 mbrtowc mbsinit "
      "mbsnrtowcs mbsrtowcs mbstowcs mbtowc nl_langinfo nl_langinfo_l regcomp regerror regexec "
-     "regfree rindex setlocale sigabbrev_np sigdescr_np stpcpy stpncpy strcasecmp strcasecmp_l "
+     "regfree rindex sigabbrev_np sigdescr_np stpcpy stpncpy strcasecmp strcasecmp_l "
      "strcasestr strcat strchr strchrnul strcmp strcoll strcoll_l strcpy strcspn strdup strerror "
      "strerror_l strerror_r strerrordesc_np strerrorname_np strftime strftime_l strlen "
      "strncasecmp strncasecmp_l strncat strncmp strncpy strndup strnlen strpbrk strrchr strsep "
