@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +63,8 @@ class Threads {
   /// The last handler has run; goes on to the one before it, or throws.
   [[noreturn]] virtual void clean_up_further() = 0;
   virtual pthread_t self() = 0;
+  /// What gettid() gives: in the main coroutine of a program it is the number of the process.
+  virtual pid_t number() = 0;
   /// Whether there is such a thread, which may have ended.
   virtual bool knows(pthread_t thread) = 0;
   virtual void set_name(pthread_t thread, const char* name) = 0;

@@ -11,7 +11,6 @@
 #include <csignal>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/core/runtime.hpp"
 #include "fermata/posix/served/limit.hpp"
 #include "fermata/posix/served/threads_serving.hpp"
 
@@ -52,17 +51,6 @@ sighandler_t set_handler(Signals& signals, int signal, sighandler_t handler, int
 }
 
 }  // namespace
-
-namespace fermata::posix {
-
-pid_t number_of_thread(Threads& threads) noexcept {
-  FERMATA_ASSERT(serving != nullptr);
-  const CoroutineBase* const current = current_runtime().current();
-  const bool is_main = current != nullptr && current->is_main() && serving->signals() != nullptr;
-  return is_main ? serving->signals()->process_id() : static_cast<pid_t>(threads.self());
-}
-
-}  // namespace fermata::posix
 
 extern "C" {
 
@@ -164,7 +152,7 @@ pid_t getppid() noexcept {
 
 pid_t gettid() noexcept {
   Threads* const threads = threads_for(__builtin_return_address(0));
-  return threads == nullptr ? FERMATA_REAL(gettid)() : fermata::posix::number_of_thread(*threads);
+  return threads == nullptr ? FERMATA_REAL(gettid)() : threads->number();
 }
 
 // --- who waits for them ---

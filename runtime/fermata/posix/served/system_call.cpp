@@ -117,7 +117,7 @@ long serve(Kernel& kernel, long number, const Arguments& given, const void* from
       if (threads != nullptr) return serve_futex(kernel, *threads, given);
       break;
     case SYS_gettid:
-      if (threads != nullptr) return number_of_thread(*threads);
+      if (threads != nullptr) return threads->number();
       break;
     case SYS_getrandom:
       kernel.fill_randomly(

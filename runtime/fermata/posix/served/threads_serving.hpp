@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
-
 #include <ctime>
 
 #include "fermata/base/assert.hpp"
@@ -27,9 +25,6 @@ namespace fermata::posix {
   Kernel* const kernel = serving_for(from);
   return kernel == nullptr ? nullptr : kernel->threads();
 }
-
-/// What gettid() gives: in the main coroutine of a program it is the number of the process.
-[[nodiscard]] pid_t number_of_thread(Threads& threads) noexcept;
 
 /// Whether a time can be waited until.
 [[nodiscard]] inline bool is_time(const timespec& time) noexcept {

@@ -385,7 +385,9 @@ int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
 bool ForeignThreads::begin_worker(void* (*start)(void*), void* argument) {
   pthread_t number = 0;
   if (make(number, nullptr, start, argument) != 0) return false;
-  Thread& worker = threads_.find(number)->second;
+  const auto made = threads_.find(number);
+  FERMATA_ASSERT(made != threads_.end());
+  Thread& worker = made->second;
   worker.is_detached = true;
   worker.is_worker = true;
   return true;
@@ -393,6 +395,7 @@ bool ForeignThreads::begin_worker(void* (*start)(void*), void* argument) {
 
 int ForeignThreads::make(pthread_t& thread, const pthread_attr_t* attributes, void* (*start)(void*),
                          void* argument) {
+  FERMATA_ASSERT(start != nullptr);
   if (running_ >= kMostThreads) return EAGAIN;
   int detached = PTHREAD_CREATE_JOINABLE;
   std::size_t stack_bytes = 0;
@@ -533,6 +536,14 @@ void ForeignThreads::forget_detached(std::uint64_t number) {
   threads_.erase(number);
   detached_ends_.insert(number);
   if (detached_ends_.size() > kMostDetachedEnds) detached_ends_.erase(detached_ends_.begin());
+}
+
+pid_t ForeignThreads::number() {
+  const CoroutineBase* const current = current_runtime().current();
+  const bool is_main = current != nullptr && current->is_main();
+  const pid_t process = host_.foreign_signals().process_id();
+  FERMATA_ASSERT(process > 0);
+  return is_main ? process : static_cast<pid_t>(me());
 }
 
 bool ForeignThreads::knows(pthread_t thread) {

@@ -73,6 +73,7 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   void remove_cleanup() override;
   [[noreturn]] void clean_up_further() override;
   pthread_t self() override { return me(); }
+  pid_t number() override;
   bool knows(pthread_t thread) override;
   void set_name(pthread_t thread, const char* name) override;
   std::string name_of(pthread_t thread) override;
