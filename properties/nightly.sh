@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What takes too long for each commit: 100,000 schedules of every law with no bug planted, among all
-# of them a million without a false alarm of a deadlock, 20,000 of each test over libpq, a program
+# of them a million without a false alarm of a deadlock, foreign libraries for as long, a program
 # under load, the zoo with controls as long, the mutants of assertions and oracles, the benchmarks.
 # Prints a table; `--json FILE` writes all rows as one list.
 
@@ -11,7 +11,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 SCHEDULES=${SCHEDULES:-100000}
 SANITIZED_SCHEDULES=${SANITIZED_SCHEDULES:-10000}
-LIBPQ_SCHEDULES=${LIBPQ_SCHEDULES:-20000}
 SOAK_SECONDS=${SOAK_SECONDS:-600}
 ALARM_SCHEDULES=${ALARM_SCHEDULES:-1000000}
 build=build/release
@@ -64,17 +63,6 @@ sanitized=true
 printf '[{"name": "laws/sanitized", "value": %s, "unit": "schedules", "ratio": null, ' \
   "$SANITIZED_SCHEDULES" >"$rows/law_sanitized.json"
 printf '"limit": %s, "ok": %s}]\n' "$SANITIZED_SCHEDULES" "$sanitized" >>"$rows/law_sanitized.json"
-
-for program in tests/posix/postgresql_sim_test properties/libpq_properties_test; do
-  [[ -x $build/$program ]] || continue
-  echo "--- $program: $LIBPQ_SCHEDULES schedules of each test"
-  passed=true
-  FERMATA_RUNS=$LIBPQ_SCHEDULES "$build/$program" || { passed=false failed=1; }
-  printf '[{"name": "libpq/%s", "value": %s, "unit": "schedules", "ratio": null, ' \
-    "${program##*/}" "$LIBPQ_SCHEDULES" >"$rows/libpq_${program##*/}.json"
-  printf '"limit": %s, "ok": %s}]\n' "$LIBPQ_SCHEDULES" "$passed" \
-    >>"$rows/libpq_${program##*/}.json"
-done
 
 echo "--- soak: $SOAK_SECONDS s"
 soaked=true

@@ -29,17 +29,21 @@ LIBUV = "all,-out-of-descriptors"
 
 THREADS = "examples/foreign_threads/example_foreign_threads_sim_test"
 HIREDIS = "examples/foreign_client/example_foreign_client_sim_test"
+LIBPQ = "tests/posix/postgresql_sim_test"
 ROWS = [
     # (what, kind, program, filter, faults, runs)
     ("threads", "schedules", THREADS, "*", "all", 100_000),
     ("hiredis", "schedules", HIREDIS, "*", "all", 10_000),
     ("SQLite", "schedules", "tests/posix/sqlite_sim_test", "*.LosesNothing*", SQLITE, 25_000),
     ("SQLite's driver", "schedules", "tests/posix/sqlite_driver_sim_test", "*", SQLITE, 20_000),
+    ("libpq", "schedules", LIBPQ, "BankOverLibpq.*", "all", 20_000),
+    ("libpq's law", "schedules", "properties/libpq_properties_test", "*", "all", 20_000),
     ("LevelDB", "schedules", "tests/posix/leveldb_sim_test", "*", "all", 10_000),
     ("threads", "pairs", THREADS, "*", "all", 10_000),
     ("hiredis", "pairs", HIREDIS, "*", "all", 10_000),
-    ("SQLite", "pairs", "tests/posix/sqlite_sim_test", "*", SQLITE, 10_000),
+    ("SQLite", "pairs", "tests/posix/sqlite_sim_test", "*.LosesNothing*", SQLITE, 10_000),
     ("SQLite's driver", "pairs", "tests/posix/sqlite_driver_sim_test", "*", SQLITE, 10_000),
+    ("libpq", "pairs", LIBPQ, "BankOverLibpq.*", "all", 10_000),
     ("LevelDB", "pairs", "tests/posix/leveldb_sim_test", "*", "all", 10_000),
     ("libuv", "pairs", "tests/posix/libuv_sim_test", "*", LIBUV, 10_000),
     ("SQLite", "lives", "tests/posix/sqlite_sim_test", "*.LosesNothingOfItsLog", SQLITE, 10_000),
