@@ -110,10 +110,11 @@ TEST_F(FurtherProcesses, HaveThreadsOfTheirOwn) {
     begin_process("other", [&] {
       std::thread([] { EXPECT_EQ(::getpid(), 11000); }).join();
       std::thread([] { ::pause(); }).detach();
+      ::usleep(1000);
       ended = true;
     });
     std::thread([] { EXPECT_EQ(::getpid(), 1000); }).join();
-    delay(1ms);
+    delay(10ms);
     EXPECT_TRUE(ended);
   });
 }
