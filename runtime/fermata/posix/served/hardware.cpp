@@ -200,7 +200,7 @@ int getrlimit64(__rlimit_resource_t resource, rlimit64* limit) noexcept {
 
 #endif
 
-// As if one processor had worked all the time.
+// The time of a process whose one processor has worked all the time.
 int getrusage(__rusage_who_t who, rusage* usage) noexcept {
   Kernel* const machine = serving_machine();
   if (machine == nullptr) return FERMATA_REAL(getrusage)(who, usage);

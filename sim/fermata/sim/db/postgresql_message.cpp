@@ -14,7 +14,7 @@ namespace fermata::sim::postgresql {
 namespace {
 
 constexpr std::size_t kLengthSize = 4;
-constexpr std::size_t kFirstMax = 10'000;  // As PostgreSQL's.
+constexpr std::size_t kFirstMax = 10'000;  // PostgreSQL has the same.
 constexpr std::uint32_t kNull = 0xffff'ffff;
 
 std::uint32_t big_endian_in(std::string_view bytes) noexcept {

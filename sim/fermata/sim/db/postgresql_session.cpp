@@ -131,7 +131,7 @@ class ServerSession {
       case 'C':
       case 'H':
         return extended(kind, fields);
-      case 'c':  // Of a COPY that was refused.
+      case 'c':  // The client ends a COPY that was refused.
       case 'd':
       case 'f':
         return;

@@ -84,7 +84,7 @@ void FileImage::crash(const CrashDraw& draw, std::uint64_t key, CrashListener* l
                       const std::string& name) {
   enum Fate : std::uint64_t { Kept, Lost, Torn };
   std::vector<Change> survivors;
-  std::size_t gone = 0;  // Of the first bytes of a change, with what it goes on with.
+  std::size_t gone = 0;  // How many first bytes of a change go with the write that it continues.
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     Change& change = changes_[i];
     const std::size_t size = change.bytes.size();
