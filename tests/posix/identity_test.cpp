@@ -46,6 +46,7 @@ TEST_F(Identity, AMachineHasItsNameAndWhatEachOtherHas) {
     EXPECT_EQ(CPU_COUNT(&set), 4);
     CPU_ZERO(&set);
     EXPECT_EQ(pthread_setaffinity_np(pthread_self(), sizeof set, &set), EINVAL);
+    EXPECT_EQ(pathconf("/", _PC_NAME_MAX), 255);
     delay(100s);
     struct sysinfo info = {};
     EXPECT_EQ(sysinfo(&info), 0);

@@ -356,6 +356,7 @@
   ROW(identity, getpwuid) \
   ROW(identity, getpwuid_r) \
   ROW(identity, getrusage) \
+  ROW(identity, pathconf) \
   ROW(identity, pthread_getaffinity_np) \
   ROW(identity, pthread_setaffinity_np) \
   ROW(identity, sched_getaffinity) \

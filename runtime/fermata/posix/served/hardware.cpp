@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -185,6 +186,23 @@ long __sysconf(int name) noexcept;
 long __sysconf(int name) noexcept {
   const bool is_served = machine_for(__builtin_return_address(0)) != nullptr;
   return is_served ? configuration(name) : FERMATA_REAL(__sysconf)(name);
+}
+
+long pathconf(const char* path, int name) noexcept {
+  if (serving_machine() == nullptr) return FERMATA_REAL(pathconf)(path, name);
+  switch (name) {
+    case _PC_NAME_MAX:
+      return NAME_MAX;
+    case _PC_PATH_MAX:
+      return PATH_MAX;
+    case _PC_PIPE_BUF:
+      return PIPE_BUF;
+    case _PC_NO_TRUNC:
+    case _PC_CHOWN_RESTRICTED:
+      return 1;
+    default:
+      return fail_with(EINVAL);
+  }
 }
 
 // A sanitizer asks for them before anything is ready.

@@ -86,7 +86,6 @@ FERMATA_UNSERVED(pid_t, waitpid, (pid_t process, int* status, int options),
                  (process, status, options), )
 FERMATA_UNSERVED(FILE*, popen, (const char* command, const char* mode), (command, mode), )
 FERMATA_UNSERVED(int, pclose, (FILE * stream), (stream), )
-FERMATA_UNSERVED(long, pathconf, (const char* path, int name), (path, name), noexcept)
 FERMATA_UNSERVED(int, shmget, (key_t key, size_t size, int flags), (key, size, flags), noexcept)
 FERMATA_UNSERVED(void*, shmat, (int segment, const void* address, int flags),
                  (segment, address, flags), noexcept)

@@ -15,7 +15,6 @@
   ROW(file, mknod) \
   ROW(file, nftw) \
   ROW(file, nftw64) \
-  ROW(file, pathconf) \
   ROW(memory, shmat) \
   ROW(memory, shmdt) \
   ROW(memory, shmget) \
