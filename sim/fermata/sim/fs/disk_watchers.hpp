@@ -14,7 +14,7 @@ enum class DiskChange : std::uint8_t {
   Vanished,
   Changed,
   Gone,
-  // Of a rename: it vanishes there and appears here.
+  // A rename moves it: it vanishes there and appears here.
   MovedAway,
   MovedHere,
   MovedItself,

@@ -142,7 +142,7 @@ void FileNews::happened(Watch& watch, DiskChange change, std::string_view name, 
   if (change == DiskChange::Gone) ends(watch);
 }
 
-// The same once more is told once.
+// News that repeats the last one, still unread, is told only once.
 void FileNews::push(Event event) {
   const auto tell = [&](const Decision&) {
     return "news of '" + event.name + "' is lost" + machine().place();

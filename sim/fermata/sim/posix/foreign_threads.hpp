@@ -220,7 +220,7 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   std::map<std::uint64_t, Thread> threads_;
   std::set<std::uint64_t> detached_ends_;  // The last ones that have ended detached.
   std::uint32_t life_ = 0;                 // Marks locks that this life of the process holds.
-  std::size_t running_ = 0;                // Of the threads.
+  std::size_t running_ = 0;                // How many threads run.
   std::uint64_t made_ = 0;
   bool has_threads_ = false;    // Some have been made.
   bool is_registered_ = false;  // As a SoftResolver.

@@ -10,8 +10,8 @@ namespace fermata::sim::detail {
 /// What the processes of one machine have in common, for foreign code.
 struct MachineShare {
   UnixDatagramSockets unix_datagrams;
-  std::size_t threads = 0;    // Of all processes, that run.
-  std::size_t processes = 0;  // That were made in this run.
+  std::size_t threads = 0;    // How many run, in all processes.
+  std::size_t processes = 0;  // How many were made in this run.
 };
 
 }  // namespace fermata::sim::detail
