@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -182,6 +183,151 @@ TEST_F(Signals, OneThatNobodyHandlesEndsTheRun) {
   world_->run();
   ASSERT_TRUE(world_->failure());
   EXPECT_EQ(world_->failure()->message, "signal 15 (Terminated) ends the process");
+}
+
+TEST_F(Signals, AWriteToNobodyRaisesOne) {
+  run_alone([] {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    close(ends[0]);
+    handle(SIGPIPE);
+    EXPECT_EQ(write(ends[1], "x", 1), -1);
+    EXPECT_EQ(errno, EPIPE);
+    EXPECT_EQ(handled, (std::vector<int>{SIGPIPE}));
+    close(ends[1]);
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    close(ends[0]);
+    EXPECT_EQ(send(ends[1], "x", 1, 0), -1);
+    EXPECT_EQ(errno, EPIPE);
+    EXPECT_EQ(handled.size(), 2u);
+    EXPECT_EQ(send(ends[1], "x", 1, MSG_NOSIGNAL), -1);
+    EXPECT_EQ(errno, EPIPE);
+    EXPECT_EQ(handled.size(), 2u);
+    close(ends[1]);
+  });
+}
+
+TEST_F(Signals, AWriteThatItsReaderLeavesRaisesOneAndTellsItsPart) {
+  run_alone([] {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    handle(SIGPIPE);
+    auto reader = spawn([&] {
+      delay(1s);
+      close(ends[0]);
+    });
+    const std::vector<char> much(100'000);
+    EXPECT_EQ(write(ends[1], much.data(), much.size()), 65'536);
+    EXPECT_EQ(handled, (std::vector<int>{SIGPIPE}));
+    await(reader);
+    close(ends[1]);
+  });
+}
+
+TEST_F(Signals, DatagramsToNobodyRaiseNone) {
+  run_alone([] {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends.data()), 0);
+    handle(SIGPIPE);
+    shutdown(ends[0], SHUT_RD);
+    EXPECT_EQ(write(ends[1], "x", 1), -1);
+    EXPECT_EQ(errno, EPIPE);
+    EXPECT_TRUE(handled.empty());
+    close(ends[0]);
+    close(ends[1]);
+  });
+}
+
+// As in a real program, where Fermata ignores it.
+TEST_F(Signals, AProcessBeginsWithoutBrokenPipes) {
+  run_alone([] {
+    struct sigaction action = {};
+    EXPECT_EQ(sigaction(SIGPIPE, nullptr, &action), 0);
+    EXPECT_EQ(action.sa_handler, SIG_IGN);
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    close(ends[0]);
+    EXPECT_EQ(write(ends[1], "x", 1), -1);
+    EXPECT_EQ(errno, EPIPE);
+    close(ends[1]);
+  });
+}
+
+TEST_F(Signals, ABrokenPipeThatNobodyIgnoresEndsTheRun) {
+  world_->node("main", [] {
+    signal(SIGPIPE, SIG_DFL);
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    close(ends[0]);
+    EXPECT_EQ(write(ends[1], "x", 1), -1);
+    close(ends[1]);
+  });
+  world_->run();
+  ASSERT_TRUE(world_->failure());
+  EXPECT_EQ(world_->failure()->message, "signal 13 (Broken pipe) of write() ends the process");
+}
+
+// As libpq does it, whatever the disposition is.
+TEST_F(Signals, ALibraryTakesAwayItsOwnBrokenPipe) {
+  run_alone([] {
+    for (const sighandler_t disposition : {SIG_DFL, SIG_IGN, &note}) {
+      signal(SIGPIPE, disposition);
+      const sigset_t blocked = only(SIGPIPE);
+      sigset_t before;
+      EXPECT_EQ(pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+      std::array<int, 2> ends{};
+      ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+      close(ends[0]);
+      EXPECT_EQ(send(ends[1], "x", 1, 0), -1);
+      EXPECT_EQ(errno, EPIPE);
+      close(ends[1]);
+      sigset_t pending;
+      EXPECT_EQ(sigpending(&pending), 0);
+      EXPECT_EQ(sigismember(&pending, SIGPIPE), 1);
+      int taken = 0;
+      EXPECT_EQ(sigwait(&blocked, &taken), 0);
+      EXPECT_EQ(taken, SIGPIPE);
+      EXPECT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+      EXPECT_TRUE(handled.empty());
+    }
+  });
+}
+
+TEST_F(Signals, TheLastOneOfSeveralIsHandledFirst) {
+  run_alone([] {
+    handle(SIGUSR1);
+    handle(SIGUSR2);
+    sigset_t both = only(SIGUSR1);
+    sigaddset(&both, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &both, nullptr);
+    raise(SIGUSR2);
+    raise(SIGUSR1);
+    sigprocmask(SIG_UNBLOCK, &both, nullptr);
+    EXPECT_EQ(handled, (std::vector<int>{SIGUSR2, SIGUSR1}));
+  });
+}
+
+TEST_F(Signals, ThoseOfRealTimeQueueWithTheirValues) {
+  run_alone([] {
+    const int signal = SIGRTMIN + 1;
+    const sigset_t wanted = only(signal);
+    sigprocmask(SIG_BLOCK, &wanted, nullptr);
+    sigval value = {};
+    for (const int each : {7, 8}) {
+      value.sival_int = each;
+      EXPECT_EQ(sigqueue(getpid(), signal, value), 0);
+    }
+    for (const int each : {7, 8}) {
+      siginfo_t info = {};
+      EXPECT_EQ(sigwaitinfo(&wanted, &info), signal);
+      EXPECT_EQ(info.si_code, SI_QUEUE);
+      EXPECT_EQ(info.si_pid, getpid());
+      EXPECT_EQ(info.si_value.sival_int, each);
+    }
+    const timespec none = {};
+    EXPECT_EQ(sigtimedwait(&wanted, nullptr, &none), -1);
+    EXPECT_EQ(errno, EAGAIN);
+  });
 }
 
 TEST_F(Signals, AThreadIsCancelledWhereItWaits) {

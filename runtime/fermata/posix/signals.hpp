@@ -27,14 +27,16 @@ class Signals {
   /// What has been sent to the process or to the current thread and waits for the mask.
   virtual sigset_t pending() = 0;
 
-  /// For kill(); signal 0 only asks whether there is such a process.
-  virtual int send(pid_t process, int signal) = 0;
-  /// For pthread_kill() and raise(): the thread must be known.
-  virtual int send_to_thread(pthread_t thread, int signal) = 0;
+  /// For kill(), and with a value for sigqueue(); signal 0 only asks whether there is such a
+  /// process.
+  virtual int send(pid_t process, int signal, const sigval* value) = 0;
+  /// For pthread_kill() and raise(), and with a value for pthread_sigqueue(): the thread must be
+  /// known.
+  virtual int send_to_thread(pthread_t thread, int signal, const sigval* value) = 0;
 
   /// Takes one of `wanted` that is pending, or will be; -EAGAIN when the time is over. Returns its
-  /// number. May suspend.
-  virtual int take(const sigset_t& wanted, Limit limit) = 0;
+  /// number. `info` may be null. May suspend.
+  virtual int take(const sigset_t& wanted, Limit limit, siginfo_t* info) = 0;
   /// Waits with this mask until a handler has run: -EINTR. Without a mask, with the thread's. May
   /// suspend.
   virtual int wait_for_handler(const std::optional<sigset_t>& mask) = 0;

@@ -336,12 +336,14 @@
   ROW(signal, pause) \
   ROW(signal, pthread_kill) \
   ROW(signal, pthread_sigmask) \
+  ROW(signal, pthread_sigqueue) \
   ROW(signal, raise) \
   ROW(signal, setitimer) \
   ROW(signal, sigaction) \
   ROW(signal, signal) \
   ROW(signal, sigpending) \
   ROW(signal, sigprocmask) \
+  ROW(signal, sigqueue) \
   ROW(signal, sigsuspend) \
   ROW(signal, sigtimedwait) \
   ROW(signal, sigwait) \

@@ -103,19 +103,31 @@ int sigpending(sigset_t* pending) noexcept {
 int kill(pid_t process, int signal) noexcept {
   Signals* const signals = signals_for(__builtin_return_address(0));
   return signals == nullptr ? FERMATA_REAL(kill)(process, signal)
-                            : answer(signals->send(process, signal));
+                            : answer(signals->send(process, signal, nullptr));
+}
+
+int sigqueue(pid_t process, int signal, const sigval value) noexcept {
+  Signals* const signals = signals_for(__builtin_return_address(0));
+  return signals == nullptr ? FERMATA_REAL(sigqueue)(process, signal, value)
+                            : answer(signals->send(process, signal, &value));
 }
 
 int raise(int signal) noexcept {
   Signals* const signals = signals_for(__builtin_return_address(0));
   if (signals == nullptr) return FERMATA_REAL(raise)(signal);
-  return answer(signals->send_to_thread(pthread_self(), signal));
+  return answer(signals->send_to_thread(pthread_self(), signal, nullptr));
 }
 
 int pthread_kill(pthread_t thread, int signal) noexcept {
   Signals* const signals = signals_for(__builtin_return_address(0));
   return signals == nullptr ? FERMATA_REAL(pthread_kill)(thread, signal)
-                            : -signals->send_to_thread(thread, signal);
+                            : -signals->send_to_thread(thread, signal, nullptr);
+}
+
+int pthread_sigqueue(pthread_t thread, int signal, const sigval value) noexcept {
+  Signals* const signals = signals_for(__builtin_return_address(0));
+  return signals == nullptr ? FERMATA_REAL(pthread_sigqueue)(thread, signal, value)
+                            : -signals->send_to_thread(thread, signal, &value);
 }
 
 unsigned alarm(unsigned seconds) noexcept {
@@ -161,7 +173,7 @@ int sigwait(const sigset_t* wanted, int* taken) {
   Signals* const signals = signals_for(__builtin_return_address(0));
   if (signals == nullptr) return FERMATA_REAL(sigwait)(wanted, taken);
   int result = -EINTR;
-  while (result == -EINTR) result = signals->take(*wanted, {});
+  while (result == -EINTR) result = signals->take(*wanted, {}, nullptr);
   if (result < 0) return -result;
   FERMATA_ASSERT(result > 0);
   *taken = result;
@@ -172,12 +184,7 @@ int sigtimedwait(const sigset_t* wanted, siginfo_t* info, const timespec* span) 
   Signals* const signals = signals_for(__builtin_return_address(0));
   if (signals == nullptr) return FERMATA_REAL(sigtimedwait)(wanted, info, span);
   if (span != nullptr && !is_valid(*span)) return answer(-EINVAL);
-  const int result = signals->take(*wanted, limit_of(span));
-  if (result > 0 && info != nullptr) {
-    *info = {};
-    info->si_signo = result;
-  }
-  return answer(result);
+  return answer(signals->take(*wanted, limit_of(span), info));
 }
 
 int sigwaitinfo(const sigset_t* wanted, siginfo_t* info) {

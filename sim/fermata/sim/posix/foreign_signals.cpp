@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -55,27 +54,13 @@ ForeignSignals::Waiting::~Waiting() { signals_.threads_[thread_].arrival = nullp
 void ForeignSignals::begin_life() {
   drop_alarm();
   actions_ = {};
+  actions_[SIGPIPE].sa_handler = SIG_IGN;  // As Fermata has it in a real program.
   threads_.clear();
-  pending_ = 0;
+  pending_ = {};
   used_ = false;
 }
 
-// --- sets ---
-
-bool ForeignSignals::is_signal(int signal) noexcept { return signal > 0 && signal < NSIG; }
-
-ForeignSignals::Set ForeignSignals::set_of(const sigset_t& set) noexcept {
-  static_assert(sizeof set >= sizeof(Set));
-  Set bits = 0;
-  std::memcpy(&bits, &set, sizeof bits);  // As the system has it.
-  return bits;
-}
-
-sigset_t ForeignSignals::set_from(Set bits) noexcept {
-  sigset_t set = {};
-  std::memcpy(&set, &bits, sizeof bits);
-  return set;
-}
+// --- masks ---
 
 ForeignSignals::Thread& ForeignSignals::mine() {
   const CoroutineBase* const current = current_runtime().current();
@@ -90,7 +75,7 @@ int ForeignSignals::change_mask(int how, const sigset_t* mask, sigset_t* before)
   Thread& self = mine();
   if (before != nullptr) *before = set_from(self.mask);
   if (mask == nullptr) return 0;
-  const Set changed = set_of(*mask) & ~(bit(SIGKILL) | bit(SIGSTOP));
+  const SignalSet changed = set_of(*mask);
   switch (how) {
     case SIG_BLOCK:
       self.mask |= changed;
@@ -109,7 +94,10 @@ int ForeignSignals::change_mask(int how, const sigset_t* mask, sigset_t* before)
   return 0;
 }
 
-sigset_t ForeignSignals::pending() { return set_from((pending_ | mine().pending) & mine().mask); }
+sigset_t ForeignSignals::pending() {
+  const Thread& self = mine();
+  return set_from((pending_.set() | self.pending.set()) & self.mask);
+}
 
 // --- actions ---
 
@@ -125,6 +113,14 @@ bool ForeignSignals::is_ignored(int signal) const noexcept {
          (action.sa_handler == SIG_DFL && is_ignored_by_default(signal));
 }
 
+bool ForeignSignals::is_dropped(int signal, const Thread* thread) const noexcept {
+  if (!is_ignored(signal)) return false;
+  const auto keeps_out = [&](const Thread& each) { return (each.mask & signal_bit(signal)) != 0; };
+  if (thread != nullptr) return !keeps_out(*thread);
+  return std::none_of(threads_.begin(), threads_.end(),
+                      [&](const auto& each) { return keeps_out(each.second); });
+}
+
 int ForeignSignals::set_action(int signal, const struct sigaction* action,
                                struct sigaction* before) {
   if (!is_signal(signal) || (action != nullptr && is_unstoppable(signal))) return -EINVAL;
@@ -134,8 +130,8 @@ int ForeignSignals::set_action(int signal, const struct sigaction* action,
   known = *action;
   used_ = true;
   if (!is_ignored(signal)) return 0;
-  pending_ &= ~bit(signal);
-  for (auto& [coroutine, thread] : threads_) thread.pending &= ~bit(signal);
+  pending_.drop(signal_bit(signal));
+  for (auto& [coroutine, thread] : threads_) thread.pending.drop(signal_bit(signal));
   return 0;
 }
 
@@ -146,43 +142,58 @@ pid_t ForeignSignals::process_id() const noexcept {
          kFurtherProcess * static_cast<pid_t>(host_.process_index());
 }
 
-int ForeignSignals::send(pid_t process, int signal) {
+ForeignSignals::Entry ForeignSignals::entry_of(int signal, int code,
+                                               const sigval* value) const noexcept {
+  Entry entry;
+  entry.info.si_signo = signal;
+  entry.info.si_code = value != nullptr ? SI_QUEUE : code;
+  entry.info.si_pid = process_id();
+  if (value != nullptr) entry.info.si_value = *value;
+  return entry;
+}
+
+int ForeignSignals::send(pid_t process, int signal, const sigval* value) {
   if (signal != 0 && !is_signal(signal)) return -EINVAL;
   if (process != process_id() && process != 0 && process != -process_id()) return -ESRCH;
   if (signal == 0) return 0;
-  come(signal);
+  post(entry_of(signal, SI_USER, value), nullptr);
   end_call("kill");
   return 0;
 }
 
-int ForeignSignals::send_to_thread(pthread_t thread, int signal) {
+int ForeignSignals::send_to_thread(pthread_t thread, int signal, const sigval* value) {
   if (!host_.knows_thread(thread)) return -ESRCH;
   if (signal != 0 && !is_signal(signal)) return -EINVAL;
   if (signal == 0) return 0;
-  used_ = true;
-  post(signal, &threads_[thread]);
+  post(entry_of(signal, SI_TKILL, value), &threads_[thread]);
   end_call("pthread_kill");
   return 0;
 }
 
 void ForeignSignals::come(int signal) {
-  FERMATA_ASSERT(is_signal(signal));
-  used_ = true;
-  post(signal, nullptr);
+  constexpr pid_t kInit = 1;
+  Entry entry = entry_of(signal, SI_USER);
+  entry.info.si_pid = kInit;
+  post(entry, nullptr);
+}
+
+void ForeignSignals::break_pipe(const char* call) {
+  Entry entry = entry_of(SIGPIPE, SI_USER);
+  entry.call = call;
+  post(entry, &mine());
+  deliver();
 }
 
 // Of several threads that could take it the oldest one that waits does.
-void ForeignSignals::post(int signal, Thread* thread) {
+void ForeignSignals::post(const Entry& entry, Thread* thread) {
+  const int signal = entry.info.si_signo;
   FERMATA_ASSERT(is_signal(signal));
+  if (is_dropped(signal, thread)) return;
+  used_ = true;
   const auto takes = [&](const Thread& each) {
-    return each.arrival != nullptr &&
-           ((each.mask & bit(signal)) == 0 || (each.taken & bit(signal)) != 0);
+    return each.arrival != nullptr && (signal_bit(signal) & (~each.mask | each.taken)) != 0;
   };
-  const bool is_awaited = std::any_of(threads_.begin(), threads_.end(), [&](const auto& each) {
-    return (each.second.taken & bit(signal)) != 0;
-  });
-  if (is_ignored(signal) && !is_awaited) return;
-  (thread != nullptr ? thread->pending : pending_) |= bit(signal);
+  (thread != nullptr ? thread->pending : pending_).add(entry);
   if (thread != nullptr) {
     if (takes(*thread)) thread->arrival->come();
     return;
@@ -194,15 +205,9 @@ void ForeignSignals::post(int signal, Thread* thread) {
 
 // --- delivery ---
 
-int ForeignSignals::next_of(Set wanted) {
-  Thread& self = mine();
-  const Set due = (self.pending | pending_) & wanted;
-  if (due == 0) return 0;
-  const int signal = std::countr_zero(due) + 1;
-  FERMATA_ASSERT(is_signal(signal));
-  Set& from = (self.pending & bit(signal)) != 0 ? self.pending : pending_;
-  from &= ~bit(signal);
-  return signal;
+std::optional<ForeignSignals::Entry> ForeignSignals::next_of(SignalSet wanted) {
+  std::optional<Entry> own = mine().pending.take(wanted);
+  return own ? own : pending_.take(wanted);
 }
 
 void ForeignSignals::end_call(const char* call) {
@@ -213,66 +218,76 @@ void ForeignSignals::end_call(const char* call) {
 bool ForeignSignals::deliver() {
   if (!used_ || current_runtime().current() == nullptr) return false;
   bool has_run = false;
-  while (const int signal = next_of(~mine().mask)) {
-    if (is_ignored(signal)) continue;
-    if (!handles(signal)) {
-      machine_.fail(fmt::format("signal {} ({}) ends the process", signal, ::sigdescr_np(signal)));
-      continue;
-    }
-    const bool restarts =
-        (actions_[static_cast<std::size_t>(signal)].sa_flags & static_cast<int>(SA_RESTART)) != 0;
-    may_restart_ = restarts && (may_restart_ || !has_run);
-    has_run = true;
-    run_handler(signal);
-  }
+  while (run_handlers(!has_run)) has_run = true;
   return has_run;
 }
 
-void ForeignSignals::run_handler(int signal) {
-  FERMATA_ASSERT(handles(signal));
-  const KeptCaller kept;
+// The system puts a frame on the stack for each, and then runs what is on top.
+bool ForeignSignals::run_handlers(bool is_first) {
+  std::optional<Entry> entry;
+  for (;;) {
+    entry = next_of(~mine().mask);
+    if (!entry) return false;
+    const int signal = entry->info.si_signo;
+    if (handles(signal)) break;
+    if (!is_ignored(signal)) end_process(*entry);
+  }
+  const int signal = entry->info.si_signo;
   auto& known = actions_[static_cast<std::size_t>(signal)];
   const struct sigaction action = known;
   const auto has = [&](unsigned flag) { return (action.sa_flags & static_cast<int>(flag)) != 0; };
+  if (is_first) may_restart_ = has(SA_RESTART);
   if (has(SA_RESETHAND)) known = {};
-  const Set mask_before = mine().mask;
-  mine().mask |= set_of(action.sa_mask) | (has(SA_NODEFER) ? 0 : bit(signal));
+  const SignalSet mask_before = mine().mask;
+  mine().mask |= set_of(action.sa_mask) | (has(SA_NODEFER) ? 0 : signal_bit(signal));
+  run_handlers(false);
+  run_handler(action, entry->info);
+  mine().mask = mask_before;
+  return true;
+}
+
+void ForeignSignals::end_process(const Entry& entry) {
+  const int signal = entry.info.si_signo;
+  const std::string origin = entry.call == nullptr ? "" : fmt::format(" of {}()", entry.call);
+  machine_.fail(
+      fmt::format("signal {} ({}){} ends the process", signal, ::sigdescr_np(signal), origin));
+}
+
+void ForeignSignals::run_handler(const struct sigaction& action, const siginfo_t& info) {
+  const KeptCaller kept;
   const int error_before = errno;
   const bool may_restart = may_restart_;
-  if (has(SA_SIGINFO)) {
-    siginfo_t info = {};
-    info.si_signo = signal;
-    info.si_code = SI_USER;
-    info.si_pid = process_id();
-    action.sa_sigaction(signal, &info, nullptr);
+  if ((action.sa_flags & static_cast<int>(SA_SIGINFO)) != 0) {
+    siginfo_t told = info;
+    action.sa_sigaction(info.si_signo, &told, nullptr);
   } else {
-    action.sa_handler(signal);
+    action.sa_handler(info.si_signo);
   }
   may_restart_ = may_restart;
   errno = error_before;
-  mine().mask = mask_before;
 }
 
 // --- waiting ---
 
-int ForeignSignals::take(const sigset_t& wanted, posix::Limit limit) {
-  const Set signals = set_of(wanted);
+int ForeignSignals::take(const sigset_t& wanted, posix::Limit limit, siginfo_t* info) {
+  const SignalSet signals = set_of(wanted);
   used_ = true;
   mine().taken = signals;
-  int signal = next_of(signals);
+  std::optional<Entry> taken = next_of(signals);
   int waited = 0;
-  if (signal == 0 && limit != Duration::zero()) {
+  if (!taken && limit != Duration::zero()) {
     waited = host_.wait_for_signal("sigwait", limit);
-    signal = next_of(signals);
+    taken = next_of(signals);
   }
   mine().taken = 0;
-  if (signal != 0) return signal;
+  if (taken && info != nullptr) *info = taken->info;
+  if (taken) return taken->info.si_signo;
   return waited == -ETIMEDOUT || limit == Duration::zero() ? -EAGAIN : waited;
 }
 
 int ForeignSignals::wait_for_handler(const std::optional<sigset_t>& mask) {
   used_ = true;
-  const Set before = mine().mask;
+  const SignalSet before = mine().mask;
   if (mask) mine().mask = set_of(*mask);
   int waited = deliver() ? -EINTR : 0;
   while (waited == 0) waited = host_.wait_for_signal("pause", {});

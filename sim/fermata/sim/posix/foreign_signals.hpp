@@ -15,6 +15,7 @@
 #include "fermata/core/event.hpp"
 #include "fermata/core/timer.hpp"
 #include "fermata/posix/signals.hpp"
+#include "fermata/sim/posix/pending_signals.hpp"
 
 namespace fermata::sim::detail {
 
@@ -70,6 +71,8 @@ class ForeignSignals final : public posix::Signals {
   [[nodiscard]] bool handles(int signal) const noexcept;
   /// The process gets a signal from outside.
   void come(int signal);
+  /// The current coroutine has written where nobody reads any more, by `call`.
+  void break_pipe(const char* call);
 
   /// Something is going to be waited for: no handler has interrupted it yet.
   void begin_waiting() noexcept { may_restart_ = false; }
@@ -98,39 +101,40 @@ class ForeignSignals final : public posix::Signals {
   int set_action(int signal, const struct sigaction* action, struct sigaction* before) override;
   int change_mask(int how, const sigset_t* mask, sigset_t* before) override;
   sigset_t pending() override;
-  int send(pid_t process, int signal) override;
-  int send_to_thread(pthread_t thread, int signal) override;
-  int take(const sigset_t& wanted, posix::Limit limit) override;
+  int send(pid_t process, int signal, const sigval* value) override;
+  int send_to_thread(pthread_t thread, int signal, const sigval* value) override;
+  int take(const sigset_t& wanted, posix::Limit limit, siginfo_t* info) override;
   int wait_for_handler(const std::optional<sigset_t>& mask) override;
   int set_timer(const itimerval* setting, itimerval* before) override;
   [[nodiscard]] pid_t process_id() const noexcept override;
 
  private:
-  /// A bit for each signal, from bit 0 for signal 1.
-  using Set = std::uint64_t;
+  using Entry = PendingSignals::Entry;
   struct Thread {
-    Set mask = 0;
-    Set pending = 0;
-    Set taken = 0;                     // Waited for by take().
+    SignalSet mask = 0;
+    PendingSignals pending;
+    SignalSet taken = 0;               // Waited for by take().
     SignalArrival* arrival = nullptr;  // While it waits.
   };
 
-  [[nodiscard]] static bool is_signal(int signal) noexcept;
-  [[nodiscard]] static Set bit(int signal) noexcept { return Set{1} << (signal - 1); }
-  [[nodiscard]] static Set set_of(const sigset_t& set) noexcept;
-  [[nodiscard]] static sigset_t set_from(Set set) noexcept;
-
   /// The state of the current coroutine.
   [[nodiscard]] Thread& mine();
-  /// One of `wanted` that is pending for the current coroutine, which it is not any longer; 0:
-  /// none.
-  [[nodiscard]] int next_of(Set wanted);
+  /// One of `wanted` that is pending for the current coroutine, which it is not any longer.
+  [[nodiscard]] std::optional<Entry> next_of(SignalSet wanted);
   /// Sent to `thread`, or to the process when that is null.
-  void post(int signal, Thread* thread);
+  void post(const Entry& entry, Thread* thread);
+  /// What is told of a signal that this process sends.
+  [[nodiscard]] Entry entry_of(int signal, int code, const sigval* value = nullptr) const noexcept;
   [[nodiscard]] bool is_ignored(int signal) const noexcept;
+  /// Whether it is dropped when it comes: what is kept out may be wanted later.
+  [[nodiscard]] bool is_dropped(int signal, const Thread* thread) const noexcept;
+  /// Runs the handlers of what has come, as the system does: the last one's first. Whether one has
+  /// run.
+  bool run_handlers(bool is_first);
+  void end_process(const Entry& entry);
   /// Ends `call`, which may have let a signal in: others may run first.
   void end_call(const char* call);
-  void run_handler(int signal);
+  void run_handler(const struct sigaction& action, const siginfo_t& info);
   void ring();
   void set_alarm(Duration span);
   void drop_alarm() noexcept;
@@ -139,7 +143,7 @@ class ForeignSignals final : public posix::Signals {
   Machine& machine_;
   std::array<struct sigaction, NSIG> actions_ = {};
   std::map<std::uint64_t, Thread> threads_;  // By coroutine.
-  Set pending_ = 0;                          // For the process.
+  PendingSignals pending_;                   // For the process.
   bool used_ = false;
   bool may_restart_ = false;
   Ref<Timer> alarm_;

@@ -111,8 +111,18 @@ ssize_t SimKernel::write(int descriptor, std::span<const iovec> source) {
       "write", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
         if (OpenFile* const file = found->as_file()) return files_->write(*file, source);
         const Way way{"write", descriptor, EPOLLOUT, blocks(*found), true};
-        return transfer(way, found, found->write_limit(), source,
-                        [&](std::span<const iovec> left) { return found->write(left); });
+        bool is_broken = false;
+        const ssize_t result =
+            transfer(way, found, found->write_limit(), source, [&](std::span<const iovec> left) {
+              const ssize_t part = found->write(left);
+              is_broken = part == -EPIPE;
+              return part;
+            });
+        // Of a pipe that has taken a part it is told as well.
+        const Socket* const socket = found->as_socket();
+        const bool tells = socket == nullptr || (result < 0 && !socket->keeps_boundaries());
+        if (is_broken && tells) signals_.break_pipe("write");
+        return result;
       });
 }
 
@@ -377,12 +387,16 @@ ssize_t SimKernel::send(int descriptor, const msghdr& message, int flags) {
         const Way way{"send", descriptor, EPOLLOUT, blocks(*found, flags),
                       !socket->keeps_boundaries()};
         const std::span<const iovec> source(message.msg_iov, message.msg_iovlen);
-        return transfer(way, found, found->write_limit(), source, [&](std::span<const iovec> left) {
-          msghdr part = message;
-          part.msg_iov = const_cast<iovec*>(left.data());
-          part.msg_iovlen = left.size();
-          return socket->send(part, flags & ~MSG_DONTWAIT);
-        });
+        const ssize_t result =
+            transfer(way, found, found->write_limit(), source, [&](std::span<const iovec> left) {
+              msghdr part = message;
+              part.msg_iov = const_cast<iovec*>(left.data());
+              part.msg_iovlen = left.size();
+              return socket->send(part, flags & ~MSG_DONTWAIT);
+            });
+        const bool tells = !socket->keeps_boundaries() && (flags & MSG_NOSIGNAL) == 0;
+        if (result == -EPIPE && tells) signals_.break_pipe("send");
+        return result;
       });
 }
 
