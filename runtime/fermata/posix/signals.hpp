@@ -18,6 +18,8 @@
 
 namespace fermata::posix {
 
+class Timers;
+
 class Signals {
  public:
   /// `action` and `before` may be null.
@@ -41,11 +43,16 @@ class Signals {
   /// suspend.
   virtual int wait_for_handler(const std::optional<sigset_t>& mask) = 0;
 
+  /// For signalfd(): opens a descriptor, or changes the one that `known` is, which is -1 for none.
+  virtual int descriptor(int known, const sigset_t& wanted, int flags) = 0;
+
   /// For getpid().
   [[nodiscard]] virtual pid_t process_id() const noexcept = 0;
 
   /// ITIMER_REAL, which sends SIGALRM; both may be null.
   virtual int set_timer(const itimerval* setting, itimerval* before) = 0;
+  /// For timer_create() and its relatives.
+  [[nodiscard]] virtual Timers& timers() noexcept = 0;
 
  protected:
   Signals() = default;

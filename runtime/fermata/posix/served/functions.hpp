@@ -341,6 +341,7 @@
   ROW(signal, setitimer) \
   ROW(signal, sigaction) \
   ROW(signal, signal) \
+  ROW(signal, signalfd) \
   ROW(signal, sigpending) \
   ROW(signal, sigprocmask) \
   ROW(signal, sigqueue) \
@@ -348,6 +349,11 @@
   ROW(signal, sigtimedwait) \
   ROW(signal, sigwait) \
   ROW(signal, sigwaitinfo) \
+  ROW(signal, timer_create) \
+  ROW(signal, timer_delete) \
+  ROW(signal, timer_getoverrun) \
+  ROW(signal, timer_gettime) \
+  ROW(signal, timer_settime) \
   ROW(process, getpid) \
   ROW(process, getppid) \
   ROW(process, gettid) \

@@ -4,6 +4,7 @@
 
 #include "fermata/posix/signals.hpp"
 
+#include <sys/signalfd.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -189,6 +190,12 @@ int sigtimedwait(const sigset_t* wanted, siginfo_t* info, const timespec* span) 
 
 int sigwaitinfo(const sigset_t* wanted, siginfo_t* info) {
   return sigtimedwait(wanted, info, nullptr);
+}
+
+int signalfd(int descriptor, const sigset_t* wanted, int flags) noexcept {
+  Signals* const signals = signals_for(__builtin_return_address(0));
+  return signals == nullptr ? FERMATA_REAL(signalfd)(descriptor, wanted, flags)
+                            : answer(signals->descriptor(descriptor, *wanted, flags));
 }
 
 int sigsuspend(const sigset_t* mask) {

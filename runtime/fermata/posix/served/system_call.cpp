@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,6 +19,7 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -75,6 +77,15 @@ long serve_futex(Kernel& kernel, Threads& threads, const Arguments& given) {
   }
 }
 
+/// signalfd4(), which is told the size of a set as the system has it.
+long call_signalfd(const Arguments& given, int flags) {
+  constexpr std::size_t kSizeOfSet = 8;
+  if (static_cast<std::size_t>(given[2]) != kSizeOfSet) return answer(-EINVAL);
+  sigset_t wanted = {};
+  std::memcpy(&wanted, reinterpret_cast<const void*>(given[1]), kSizeOfSet);
+  return ::signalfd(static_cast<int>(given[0]), &wanted, flags);
+}
+
 /// What the served function of the same name returns, with errno; nullopt when there is none here.
 /// The functions themselves see whether anybody serves them.
 std::optional<long> call_function(long number, const Arguments& given) {
@@ -104,6 +115,9 @@ std::optional<long> call_function(long number, const Arguments& given) {
     case SYS_statx:
       return ::statx(descriptor, reinterpret_cast<const char*>(given[1]), count,
                      static_cast<unsigned>(given[3]), reinterpret_cast<struct statx*>(given[4]));
+    case SYS_signalfd4:
+    case SYS_signalfd:
+      return call_signalfd(given, number == SYS_signalfd ? 0 : flags);
     default:
       return std::nullopt;
   }

@@ -10,7 +10,6 @@
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -75,8 +74,6 @@ FERMATA_UNSERVED(int, glob64,
 FERMATA_UNSERVED(int, mkfifo, (const char* path, mode_t mode), (path, mode), noexcept)
 FERMATA_UNSERVED(int, mknod, (const char* path, mode_t mode, dev_t device), (path, mode, device),
                  noexcept)
-FERMATA_UNSERVED(int, signalfd, (int descriptor, const sigset_t* mask, int flags),
-                 (descriptor, mask, flags), noexcept)
 FERMATA_UNSERVED(int, execv, (const char* path, char* const* arguments), (path, arguments),
                  noexcept)
 FERMATA_UNSERVED(int, execvp, (const char* file, char* const* arguments), (file, arguments),

@@ -18,7 +18,6 @@
   ROW(memory, shmat) \
   ROW(memory, shmdt) \
   ROW(memory, shmget) \
-  ROW(poll, signalfd) \
   ROW(process, execv) \
   ROW(process, execvp) \
   ROW(process, getgrgid) \

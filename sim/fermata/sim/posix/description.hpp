@@ -92,6 +92,8 @@ class Description : public std::enable_shared_from_this<Description> {
   [[nodiscard]] virtual bool can_be_watched() const noexcept { return true; }
   /// All that it is ready for.
   [[nodiscard]] virtual Readiness readiness() = 0;
+  /// readiness() as the coroutine of this number sees it.
+  [[nodiscard]] virtual Readiness readiness_for(std::uint64_t /*reader*/) { return readiness(); }
   /// `watcher` looks at every change until it is removed, as often as it was added.
   void add(DescriptionWatcher& watcher);
   void remove(const DescriptionWatcher& watcher) noexcept;

@@ -36,8 +36,9 @@ class Epoll::Registration final : public DescriptionWatcher {
     look(kAnything);
   }
 
-  [[nodiscard]] Readiness ready() const {
-    return enabled_ ? watched_->readiness() & ((wanted_ & ~kModes) | kAlwaysTold) : 0;
+  [[nodiscard]] Readiness ready() const { return enabled_ ? asked(watched_->readiness()) : 0; }
+  [[nodiscard]] Readiness ready_for(std::uint64_t reader) const {
+    return enabled_ ? asked(watched_->readiness_for(reader)) : 0;
   }
   [[nodiscard]] epoll_event told(Readiness ready) const noexcept {
     return {.events = ready, .data = data_};
@@ -68,6 +69,10 @@ class Epoll::Registration final : public DescriptionWatcher {
   bool in_line_ = false;
 
  private:
+  [[nodiscard]] Readiness asked(Readiness ready) const noexcept {
+    return ready & ((wanted_ & ~kModes) | kAlwaysTold);
+  }
+
   Epoll& epoll_;
   int descriptor_;
   Description* watched_;
@@ -117,13 +122,13 @@ void Epoll::became_ready(Registration& registration) {
   changed(EPOLLIN);
 }
 
-int Epoll::collect(std::span<epoll_event> room) {
+int Epoll::collect(std::span<epoll_event> room, std::uint64_t reader) {
   std::size_t count = 0;
   for (std::size_t left = ready_.size(); left > 0 && count < room.size(); --left) {
     Registration& first = *ready_.front();
     ready_.pop_front();
     FERMATA_ASSERT(first.in_line_);
-    const Readiness ready = first.ready();
+    const Readiness ready = first.ready_for(reader);
     first.in_line_ = ready != 0 && first.was_told();
     if (first.in_line_) ready_.push_back(&first);
     if (ready != 0) room[count++] = first.told(ready);
@@ -134,6 +139,13 @@ int Epoll::collect(std::span<epoll_event> room) {
 Readiness Epoll::readiness() {
   for (const Registration* each : ready_) {
     if (each->ready() != 0) return EPOLLIN;
+  }
+  return 0;
+}
+
+Readiness Epoll::readiness_for(std::uint64_t reader) {
+  for (const Registration* each : ready_) {
+    if (each->ready_for(reader) != 0) return EPOLLIN;
   }
   return 0;
 }

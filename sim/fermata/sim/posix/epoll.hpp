@@ -32,8 +32,8 @@ class Epoll final : public Description {
   int add(int descriptor, Description& watched, const epoll_event& event);
   int modify(int descriptor, Description& watched, const epoll_event& event);
   int remove(int descriptor, const Description& watched);
-  /// Tells what is ready, and returns how many that are.
-  int collect(std::span<epoll_event> room);
+  /// Tells the coroutine `reader` what is ready, and returns how many that are.
+  int collect(std::span<epoll_event> room, std::uint64_t reader);
   /// Whether `other` is this one, or is watched by it, at any depth.
   [[nodiscard]] bool reaches(const Description& other) const noexcept;
 
@@ -44,6 +44,7 @@ class Epoll final : public Description {
   [[nodiscard]] int readable_bytes() override { return -EINVAL; }
   [[nodiscard]] std::string maker() override { return "whoever makes one of them ready"; }
   [[nodiscard]] Readiness readiness() override;
+  [[nodiscard]] Readiness readiness_for(std::uint64_t reader) override;
 
   using Description::add;
   using Description::remove;

@@ -13,6 +13,7 @@
 #include "fermata/core/suspend.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/kept_caller.hpp"
+#include "fermata/sim/posix/signal_descriptor.hpp"
 
 namespace fermata::sim::detail {
 
@@ -51,8 +52,14 @@ ForeignSignals::Waiting::Waiting(ForeignSignals& signals, SignalArrival& arrival
 
 ForeignSignals::Waiting::~Waiting() { signals_.threads_[thread_].arrival = nullptr; }
 
+// Another process may hold descriptors of this one.
+ForeignSignals::~ForeignSignals() {
+  for (SignalDescriptor* const each : descriptors_) each->leave_process();
+}
+
 void ForeignSignals::begin_life() {
-  drop_alarm();
+  main_ends();
+  timers_.begin_life();
   actions_ = {};
   actions_[SIGPIPE].sa_handler = SIG_IGN;  // As Fermata has it in a real program.
   threads_.clear();
@@ -99,6 +106,17 @@ sigset_t ForeignSignals::pending() {
   return set_from((pending_.set() | self.pending.set()) & self.mask);
 }
 
+SignalSet ForeignSignals::pending_for(std::uint64_t thread) const {
+  const auto found = threads_.find(thread);
+  return pending_.set() | (found == threads_.end() ? 0 : found->second.pending.set());
+}
+
+SignalSet ForeignSignals::all_pending() const {
+  SignalSet all = pending_.set();
+  for (const auto& [coroutine, thread] : threads_) all |= thread.pending.set();
+  return all;
+}
+
 // --- actions ---
 
 bool ForeignSignals::handles(int signal) const noexcept {
@@ -129,7 +147,11 @@ int ForeignSignals::set_action(int signal, const struct sigaction* action,
   if (action == nullptr) return 0;
   known = *action;
   used_ = true;
-  if (!is_ignored(signal)) return 0;
+  if (!is_ignored(signal)) {
+    timers_.is_heard(signal);
+    return 0;
+  }
+  timers_.is_dropped(signal);
   pending_.drop(signal_bit(signal));
   for (auto& [coroutine, thread] : threads_) thread.pending.drop(signal_bit(signal));
   return 0;
@@ -177,6 +199,26 @@ void ForeignSignals::come(int signal) {
   post(entry, nullptr);
 }
 
+bool ForeignSignals::time_out(const siginfo_t& info, std::uint64_t thread) {
+  const auto found = threads_.find(thread);
+  if (thread != 0 && found == threads_.end()) return false;
+  Thread* const target = thread == 0 ? nullptr : &found->second;
+  if (is_dropped(info.si_signo, target)) return false;
+  post({info, "timer_settime"}, target);
+  return true;
+}
+
+void ForeignSignals::forget_timer(int timer) {
+  pending_.drop_timer(timer);
+  for (auto& [coroutine, thread] : threads_) thread.pending.drop_timer(timer);
+}
+
+std::uint64_t ForeignSignals::thread_of(pid_t number) {
+  const std::uint64_t thread = host_.thread_numbered(number);
+  if (thread != 0) threads_.try_emplace(thread);
+  return thread;
+}
+
 void ForeignSignals::break_pipe(const char* call) {
   Entry entry = entry_of(SIGPIPE, SI_USER);
   entry.call = call;
@@ -194,6 +236,7 @@ void ForeignSignals::post(const Entry& entry, Thread* thread) {
     return each.arrival != nullptr && (signal_bit(signal) & (~each.mask | each.taken)) != 0;
   };
   (thread != nullptr ? thread->pending : pending_).add(entry);
+  for (SignalDescriptor* const each : descriptors_) each->came(signal);
   if (thread != nullptr) {
     if (takes(*thread)) thread->arrival->come();
     return;
@@ -206,8 +249,10 @@ void ForeignSignals::post(const Entry& entry, Thread* thread) {
 // --- delivery ---
 
 std::optional<ForeignSignals::Entry> ForeignSignals::next_of(SignalSet wanted) {
-  std::optional<Entry> own = mine().pending.take(wanted);
-  return own ? own : pending_.take(wanted);
+  std::optional<Entry> next = mine().pending.take(wanted);
+  if (!next) next = pending_.take(wanted);
+  if (next && next->info.si_code == SI_TIMER) timers_.let_in(next->info);
+  return next;
 }
 
 void ForeignSignals::end_call(const char* call) {
@@ -293,6 +338,14 @@ int ForeignSignals::wait_for_handler(const std::optional<sigset_t>& mask) {
   while (waited == 0) waited = host_.wait_for_signal("pause", {});
   mine().mask = before;
   return waited;
+}
+
+int ForeignSignals::descriptor(int known, const sigset_t& wanted, int flags) {
+  return host_.open_signals(known, set_of(wanted), flags);
+}
+
+void ForeignSignals::remove(const SignalDescriptor& descriptor) noexcept {
+  std::erase(descriptors_, &descriptor);
 }
 
 // --- the alarm ---

@@ -11,15 +11,19 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "fermata/core/event.hpp"
 #include "fermata/core/timer.hpp"
 #include "fermata/posix/signals.hpp"
+#include "fermata/sim/posix/foreign_timers.hpp"
 #include "fermata/sim/posix/pending_signals.hpp"
 
 namespace fermata::sim::detail {
 
 class Machine;
+class SignalDescriptor;
 
 /// Fires when a signal has come that the coroutine lets in which waits.
 class SignalArrival final : public Event {
@@ -47,10 +51,14 @@ class SignalHost {
   /// Waits until a signal comes: -EINTR, or -ETIMEDOUT. May suspend.
   virtual int wait_for_signal(const char* call, posix::Limit limit) = 0;
   [[nodiscard]] virtual bool knows_thread(pthread_t thread) = 0;
+  /// The thread for which gettid() gives this number; 0 when there is none.
+  [[nodiscard]] virtual pthread_t thread_numbered(pid_t number) = 0;
   /// Others may run first. May suspend.
   virtual void switch_threads(const char* call) = 0;
   /// Counts the processes of the machine.
   [[nodiscard]] virtual std::size_t process_index() const noexcept = 0;
+  /// Opens a descriptor for signals, or changes the one that `known` is, which is -1 for none.
+  virtual int open_signals(int known, SignalSet wanted, int flags) = 0;
 
  protected:
   ~SignalHost() = default;
@@ -58,12 +66,19 @@ class SignalHost {
 
 class ForeignSignals final : public posix::Signals {
  public:
-  ForeignSignals(SignalHost& host, Machine& machine) noexcept : host_(host), machine_(machine) {}
+  ForeignSignals(SignalHost& host, Machine& machine) noexcept
+      : host_(host), machine_(machine), timers_(*this, machine) {}
+  ForeignSignals(const ForeignSignals&) = delete;
+  ForeignSignals& operator=(const ForeignSignals&) = delete;
+  ~ForeignSignals();
 
   /// A process begins.
   void begin_life();
-  /// Its main coroutine ends, and with it the alarm.
-  void main_ends() noexcept { drop_alarm(); }
+  /// Its main coroutine ends, and with it the alarm and the timers.
+  void main_ends() noexcept {
+    drop_alarm();
+    timers_.clear();
+  }
 
   /// Whether a handler could run, or somebody waits for a signal.
   [[nodiscard]] bool are_used() const noexcept { return used_; }
@@ -84,6 +99,20 @@ class ForeignSignals final : public posix::Signals {
   void inherit(std::uint64_t thread);
   /// A thread has ended.
   void forget(std::uint64_t thread) { threads_.erase(thread); }
+
+  /// One of `wanted` that is pending for the current coroutine, which it is not any longer.
+  [[nodiscard]] std::optional<PendingSignals::Entry> next_of(SignalSet wanted);
+  /// What is pending for the process, and for the coroutine of this number or for any one.
+  [[nodiscard]] SignalSet pending_for(std::uint64_t thread) const;
+  [[nodiscard]] SignalSet all_pending() const;
+  /// What timers need: whether a signal now waits that one sends to this thread, or with 0 to the
+  /// process; that it does not wait any longer; a thread, as by thread_numbered().
+  bool time_out(const siginfo_t& info, std::uint64_t thread);
+  void forget_timer(int timer);
+  [[nodiscard]] std::uint64_t thread_of(pid_t number);
+  /// A descriptor of the process is told what comes, until it is removed.
+  void add(SignalDescriptor& descriptor) { descriptors_.push_back(&descriptor); }
+  void remove(const SignalDescriptor& descriptor) noexcept;
 
   /// While it lives the current coroutine waits, and `arrival` fires when a signal comes for it.
   class Waiting {
@@ -106,6 +135,8 @@ class ForeignSignals final : public posix::Signals {
   int take(const sigset_t& wanted, posix::Limit limit, siginfo_t* info) override;
   int wait_for_handler(const std::optional<sigset_t>& mask) override;
   int set_timer(const itimerval* setting, itimerval* before) override;
+  int descriptor(int known, const sigset_t& wanted, int flags) override;
+  [[nodiscard]] posix::Timers& timers() noexcept override { return timers_; }
   [[nodiscard]] pid_t process_id() const noexcept override;
 
  private:
@@ -119,8 +150,6 @@ class ForeignSignals final : public posix::Signals {
 
   /// The state of the current coroutine.
   [[nodiscard]] Thread& mine();
-  /// One of `wanted` that is pending for the current coroutine, which it is not any longer.
-  [[nodiscard]] std::optional<Entry> next_of(SignalSet wanted);
   /// Sent to `thread`, or to the process when that is null.
   void post(const Entry& entry, Thread* thread);
   /// What is told of a signal that this process sends.
@@ -144,6 +173,8 @@ class ForeignSignals final : public posix::Signals {
   std::array<struct sigaction, NSIG> actions_ = {};
   std::map<std::uint64_t, Thread> threads_;  // By coroutine.
   PendingSignals pending_;                   // For the process.
+  std::vector<SignalDescriptor*> descriptors_;
+  ForeignTimers timers_;
   bool used_ = false;
   bool may_restart_ = false;
   Ref<Timer> alarm_;

@@ -546,6 +546,17 @@ pid_t ForeignThreads::number() {
   return is_main ? process : static_cast<pid_t>(me());
 }
 
+pthread_t ForeignThreads::numbered(pid_t number) const {
+  const pid_t process = host_.foreign_signals().process_id();
+  const auto& all = current_runtime().registry();
+  for (const CoroutineBase* each = all.first(); each != nullptr;
+       each = CoroutineBase::Registry::after(*each)) {
+    const pid_t own = each->is_main() ? process : static_cast<pid_t>(each->id());
+    if (own == number) return each->id();
+  }
+  return 0;
+}
+
 bool ForeignThreads::knows(pthread_t thread) {
   return thread == me() || threads_.find(thread) != threads_.end() || is_alive(thread);
 }

@@ -74,6 +74,8 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   [[noreturn]] void clean_up_further() override;
   pthread_t self() override { return me(); }
   pid_t number() override;
+  /// The thread of this number; 0 when there is none.
+  [[nodiscard]] pthread_t numbered(pid_t number) const;
   bool knows(pthread_t thread) override;
   void set_name(pthread_t thread, const char* name) override;
   std::string name_of(pthread_t thread) override;

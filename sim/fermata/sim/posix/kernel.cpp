@@ -86,7 +86,10 @@ void SimKernel::begin_life() {
   heap_.clear();
 }
 
-void SimKernel::end_life() { files_->end_life(); }
+void SimKernel::end_life() {
+  signals_.main_ends();
+  files_->end_life();
+}
 
 void SimKernel::thread_made(CoroutineBase& coroutine) {
   if (switched_ != nullptr) coroutine.add_switch_handler(switched_);

@@ -177,7 +177,11 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   int refuse_wait(const char* call) override;
   int wait_for_signal(const char* call, posix::Limit limit) override;
   [[nodiscard]] bool knows_thread(pthread_t thread) override { return threads_.knows(thread); }
+  [[nodiscard]] pthread_t thread_numbered(pid_t number) override {
+    return threads_.numbered(number);
+  }
   void switch_threads(const char* call) override { threads_.switch_point(call); }
+  int open_signals(int known, SignalSet wanted, int flags) override;
   /// `restarts`: a handler of SA_RESTART does not end it.
   [[nodiscard]] int wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit,
                          bool restarts);
@@ -193,6 +197,8 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   /// Like with(), of a socket; -ENOTSOCK when it is something else.
   template <class Operation>
   auto with_socket(const char* call, int descriptor, const Operation& operation);
+  /// The number of the current coroutine, as one that waits for descriptions; 0 in a callback.
+  [[nodiscard]] static std::uint64_t reader();
   [[nodiscard]] TimerDescriptor* timer(int descriptor, int& code);
   [[nodiscard]] Epoll* epoll(int descriptor, int& code);
 

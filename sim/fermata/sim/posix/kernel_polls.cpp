@@ -106,16 +106,13 @@ posix::Threads* SimKernel::threads() noexcept {
   return &machine_.host() == &machine_ ? &threads_ : nullptr;
 }
 
-posix::Signals* SimKernel::signals() noexcept {
-  return &machine_.host() == &machine_ ? &signals_ : nullptr;
-}
-
 void SimKernel::refuse(const char* function, const void* caller) {
   Dl_info found = {};
   const bool known = ::dladdr(caller, &found) != 0 && found.dli_fname != nullptr;
   const std::string_view path = known ? found.dli_fname : "foreign code";
   const std::string call =
-      fmt::format("{} calls {}(), which is not served", path.substr(path.rfind('/') + 1), function);
+      fmt::format("{} calls {}{}, which is not served", path.substr(path.rfind('/') + 1), function,
+                  std::string_view(function).ends_with(')') ? "" : "()");
   if (!is_allowed_unserved(function)) return machine_.fail(call + " in simulated code");
   if (machine_.over()) return;
   std::printf("%s: it fails with ENOSYS (FERMATA_ALLOW_POSIX)\n", call.c_str());
@@ -144,12 +141,6 @@ int SimKernel::refuse_wait(const char* call) {
   return -EDEADLK;
 }
 
-int SimKernel::wait_for_signal(const char* call, posix::Limit limit) {
-  const int waited = wait(call, {}, limit, false);
-  leave_if_interrupted(waited);
-  return waited;
-}
-
 int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit,
                     bool restarts) {
   for (;;) {
@@ -160,6 +151,11 @@ int SimKernel::wait(const char* call, std::vector<ReadyWait::Item> items, posix:
     const bool goes_on = waited == -EINTR && restarts && !limit && signals_.may_restart();
     if (!goes_on) return waited;
   }
+}
+
+std::uint64_t SimKernel::reader() {
+  const CoroutineBase* const current = current_runtime().current();
+  return current == nullptr ? 0 : current->id();
 }
 
 std::shared_ptr<Description> SimKernel::share(int descriptor, int& code) {
@@ -174,6 +170,7 @@ int SimKernel::poll(std::span<pollfd> asked, posix::Limit limit) {
   leave_if_endless();
   if (const int code = enter("poll")) return code;
   if (asked.size() > DescriptorTable::kLimit) return -EINVAL;
+  const std::uint64_t reader = this->reader();
   std::vector<ReadyWait::Item> items;
   for (const pollfd& each : asked) {
     int code = 0;
@@ -189,7 +186,8 @@ int SimKernel::poll(std::span<pollfd> asked, posix::Limit limit) {
       if (each.fd < 0) continue;
       Description* const found = table_.find(each.fd);
       const Readiness told = static_cast<Readiness>(each.events) | kAlwaysTold;
-      each.revents = found == nullptr ? POLLNVAL : static_cast<short>(found->readiness() & told);
+      each.revents =
+          found == nullptr ? POLLNVAL : static_cast<short>(found->readiness_for(reader) & told);
       if (each.revents != 0) ++count;
     }
     return count;
@@ -255,15 +253,16 @@ int SimKernel::epoll_wait(int descriptor, std::span<epoll_event> room, posix::Li
         auto* const epoll = dynamic_cast<Epoll*>(found.get());
         if (epoll == nullptr) return -EINVAL;
         const Instant end = limit ? machine_.now() + *limit : Instant::never();
+        const std::uint64_t reader = this->reader();
         for (bool first = true;; first = false) {
-          if (const int count = epoll->collect(room)) return count;
+          if (const int count = epoll->collect(room, reader)) return count;
           if (limit && machine_.now() >= end) {
             if (first) idle();
-            return first ? epoll->collect(room) : 0;
+            return first ? epoll->collect(room, reader) : 0;
           }
           const posix::Limit rest = limit ? posix::Limit(end - machine_.now()) : std::nullopt;
           const int waited = wait("epoll_wait", {{found, EPOLLIN, descriptor}}, rest, false);
-          if (waited == -ETIMEDOUT) return epoll->collect(room);
+          if (waited == -ETIMEDOUT) return epoll->collect(room, reader);
           if (waited != 0) return waited;
         }
       });

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/core/runtime.hpp"
 #include "fermata/core/wait_facts.hpp"
 #include "fermata/sim/machine/machine.hpp"
 
@@ -17,6 +18,7 @@ ReadyWait::ReadyWait(Runtime& runtime, Machine& machine, const char* call, std::
       machine_(machine),
       call_(call),
       items_(std::move(items)),
+      waiter_(runtime.current() == nullptr ? 0 : runtime.current()->id()),
       report_(*this, &ReadyWait::tell) {}
 
 ReadyWait::~ReadyWait() {
@@ -58,8 +60,8 @@ void ReadyWait::disarm() noexcept {
 }
 
 bool ReadyWait::is_ready() const {
-  return std::any_of(items_.begin(), items_.end(), [](const Item& each) {
-    return (each.description->readiness() & (each.wanted | kAlwaysTold)) != 0;
+  return std::any_of(items_.begin(), items_.end(), [this](const Item& each) {
+    return (each.description->readiness_for(waiter_) & (each.wanted | kAlwaysTold)) != 0;
   });
 }
 

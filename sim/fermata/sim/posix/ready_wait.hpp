@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ class ReadyWait final : public Event, private DescriptionWatcher {
   Machine& machine_;
   const char* call_;
   std::vector<Item> items_;
+  std::uint64_t waiter_;
   MemberHappening<ReadyWait> report_;
   bool armed_ = false;
 };

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "fermata/sim/machine/member_happening.hpp"
 #include "fermata/sim/posix/description.hpp"
+#include "fermata/sim/posix/interval_timer.hpp"
 
 namespace fermata::sim::detail {
 
@@ -17,24 +17,16 @@ class TimerDescriptor final : public Description {
 
   /// `before` may be null. Returns 0.
   int set(int flags, const itimerspec& setting, itimerspec* before);
-  [[nodiscard]] itimerspec left() const;
+  [[nodiscard]] itimerspec left() const { return timer_.left(); }
 
   [[nodiscard]] std::string maker() override { return "the clock"; }
   [[nodiscard]] ssize_t read(std::span<const iovec> target) override;
-  [[nodiscard]] Readiness readiness() override { return expirations_ > 0 ? Readiness{EPOLLIN} : 0; }
+  [[nodiscard]] Readiness readiness() override {
+    return timer_.has_expired() ? Readiness{EPOLLIN} : 0;
+  }
 
  private:
-  /// What its clock shows, as the machine's clock shows it.
-  [[nodiscard]] Duration shown() const;
-  void schedule();
-  void expire();
-
-  clockid_t clock_;
-  Duration due_{};       // On its clock; meaningful while it is armed.
-  Duration interval_{};  // Zero: it expires once.
-  bool armed_ = false;
-  std::uint64_t expirations_ = 0;  // That nobody has read.
-  MemberHappening<TimerDescriptor> expiry_;
+  IntervalTimer timer_;
 };
 
 }  // namespace fermata::sim::detail
