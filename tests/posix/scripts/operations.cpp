@@ -71,6 +71,8 @@ const std::array kOperations = {
     Operation{5, kAny, kAny, kNothing, kNone, select_two},
     Operation{4, kTimer, kNone, kNothing, kNone, set_timer},
     Operation{2, kTimer, kNone, kNothing, kNone, get_timer},
+    Operation{6, kStream | kLetter, kAny, kNothing, kNone, pass_descriptor},
+    Operation{6, kStream | kLetter, kNone, {kPipeIn, kNone}, kNone, take_descriptor},
 };
 
 using Opening = std::vector<Perform*>;

@@ -38,6 +38,8 @@ Perform send_some;
 Perform send_to;
 Perform send_to_path;
 Perform add_to_event;
+Perform pass_descriptor;
+Perform take_descriptor;
 Perform shut_down;
 Perform close_it;
 Perform duplicate;

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -58,8 +59,9 @@ class Connection {
     bool closed = false;
     bool silent = false;  // Closed by a crash that nobody was told of.
     // Within one machine.
-    std::string path;   // The name of a Unix socket.
-    bool deaf = false;  // It is shut for reading: the other end cannot write.
+    std::string path;               // The name of a Unix socket.
+    bool deaf = false;              // It is shut for reading: the other end cannot write.
+    std::shared_ptr<void> luggage;  // What comes to it beside bytes; its sockets know what that is.
   };
 
   /// `there` leads from the client to the server, `back` the other way. It is the one with this

@@ -141,7 +141,7 @@ int DatagramSocket::name(bool own, sockaddr* address, socklen_t* size) {
 
 // --- transfer ---
 
-ssize_t DatagramSocket::receive(msghdr& message, int flags) {
+ssize_t DatagramSocket::receive(msghdr& message, int flags, std::shared_ptr<Rights>& /*rights*/) {
   if ((flags & (MSG_OOB | MSG_ERRQUEUE)) != 0)
     return (flags & MSG_OOB) != 0 ? -EOPNOTSUPP : -EAGAIN;
   if (const int code = take_error()) return -code;
@@ -154,7 +154,6 @@ ssize_t DatagramSocket::receive(msghdr& message, int flags) {
   const std::size_t part = std::min(size_of(target), bytes.size());
   scatter(bytes.first(part), target);
   message.msg_flags = part < bytes.size() ? MSG_TRUNC : 0;
-  message.msg_controllen = 0;
   if (message.msg_name != nullptr) {
     spell(seen_by(version(), packet->source), static_cast<sockaddr*>(message.msg_name),
           &message.msg_namelen);
@@ -162,7 +161,8 @@ ssize_t DatagramSocket::receive(msghdr& message, int flags) {
   return static_cast<ssize_t>((flags & MSG_TRUNC) != 0 ? bytes.size() : part);
 }
 
-ssize_t DatagramSocket::send(const msghdr& message, int flags) {
+ssize_t DatagramSocket::send(const msghdr& message, int flags,
+                             std::shared_ptr<Rights>& /*rights*/) {
   int code = bind_somewhere();  // Before anything is looked at, as by the system.
   if (code != 0) return -code;
   if ((flags & MSG_OOB) != 0 || message.msg_controllen != 0) return -EOPNOTSUPP;

@@ -30,8 +30,10 @@ class DatagramSocket final : public Socket, public DatagramUser {
   [[nodiscard]] int name(bool own, sockaddr* address, socklen_t* size) override;
   [[nodiscard]] int shut_down(int how) override;
   [[nodiscard]] int take_error() override { return std::exchange(error_, 0); }
-  [[nodiscard]] ssize_t receive(msghdr& message, int flags) override;
-  [[nodiscard]] ssize_t send(const msghdr& message, int flags) override;
+  [[nodiscard]] ssize_t receive(msghdr& message, int flags,
+                                std::shared_ptr<Rights>& rights) override;
+  [[nodiscard]] ssize_t send(const msghdr& message, int flags,
+                             std::shared_ptr<Rights>& rights) override;
 
   void datagram_came() override { changed(EPOLLIN); }
   void datagram_refused() override;

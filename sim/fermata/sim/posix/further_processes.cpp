@@ -102,6 +102,7 @@ void FurtherProcesses::program_ended() {
 
 void FurtherProcesses::end_life() {
   for (const auto& each : processes_) each->close_all();
+  first_.drop_rights();
 }
 
 }  // namespace fermata::sim::detail

@@ -28,10 +28,6 @@ constexpr int kTypeFlags = SOCK_NONBLOCK | SOCK_CLOEXEC;
 /// What F_SETFL changes of what the world models; the rest is accepted, and kept.
 constexpr int kChangeable = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
 
-bool blocks(const Description& description, int flags = 0) noexcept {
-  return (description.status & O_NONBLOCK) == 0 && (flags & MSG_DONTWAIT) == 0;
-}
-
 /// Why there is no such socket, a negative errno, or 0. What the system has and the world does not,
 /// such as raw sockets, is refused as what a system without it refuses.
 int refuse_socket(int domain, int type, int protocol) noexcept {
@@ -356,51 +352,6 @@ int SimKernel::accept(int descriptor, sockaddr* address, socklen_t* size, int fl
     static_cast<void>(accepted->name(false, address, size));
     return open(std::move(accepted), flags);
   });
-}
-
-ssize_t SimKernel::receive(int descriptor, msghdr& message, int flags) {
-  return with_waiting(
-      "recv", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
-        Socket* const socket = found->as_socket();
-        if (socket == nullptr) return -ENOTSOCK;
-        const bool whole =
-            (flags & MSG_WAITALL) != 0 && (flags & MSG_PEEK) == 0 && !socket->keeps_boundaries();
-        const Way way{"recv", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found, flags), whole};
-        const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
-        return transfer(way, found, found->read_limit(), target, [&](std::span<const iovec> left) {
-          msghdr part = message;
-          part.msg_iov = const_cast<iovec*>(left.data());
-          part.msg_iovlen = left.size();
-          const ssize_t result = socket->receive(part, flags & ~(MSG_WAITALL | MSG_DONTWAIT));
-          if (result >= 0) {
-            message.msg_namelen = part.msg_namelen;
-            message.msg_controllen = part.msg_controllen;
-            message.msg_flags = part.msg_flags;
-          }
-          return result;
-        });
-      });
-}
-
-ssize_t SimKernel::send(int descriptor, const msghdr& message, int flags) {
-  return with_waiting(
-      "send", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
-        Socket* const socket = found->as_socket();
-        if (socket == nullptr) return -ENOTSOCK;
-        const Way way{"send", descriptor, EPOLLOUT, blocks(*found, flags),
-                      !socket->keeps_boundaries()};
-        const std::span<const iovec> source(message.msg_iov, message.msg_iovlen);
-        const ssize_t result =
-            transfer(way, found, found->write_limit(), source, [&](std::span<const iovec> left) {
-              msghdr part = message;
-              part.msg_iov = const_cast<iovec*>(left.data());
-              part.msg_iovlen = left.size();
-              return socket->send(part, flags & ~MSG_DONTWAIT);
-            });
-        const bool tells = !socket->keeps_boundaries() && (flags & MSG_NOSIGNAL) == 0;
-        if (result == -EPIPE && tells) signals_.break_pipe("send");
-        return result;
-      });
 }
 
 }  // namespace fermata::sim::detail

@@ -63,6 +63,8 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   void program_ended() { threads_.end_life(); }
   /// The process has ended, and its descriptors are closed.
   void end_life();
+  /// All processes of the machine have ended.
+  void drop_rights() { share_->rights.drop_all(); }
   /// From now on `handler` is told when its threads are switched.
   void on_switch(std::shared_ptr<SwitchHandler> handler) { switched_ = std::move(handler); }
   /// ForeignThreads::begin_worker().

@@ -3,6 +3,9 @@
 
 // What the parts of SimKernel share: how a call begins, waits and ends.
 
+#include <fcntl.h>
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <exception>
 #include <optional>
@@ -15,6 +18,11 @@
 #include "fermata/sim/posix/socket.hpp"
 
 namespace fermata::sim::detail {
+
+/// Whether a call waits when there is nothing to transfer.
+[[nodiscard]] inline bool blocks(const Description& description, int flags = 0) noexcept {
+  return (description.status & O_NONBLOCK) == 0 && (flags & MSG_DONTWAIT) == 0;
+}
 
 // Nothing may be thrown through foreign frames. A cancellation is kept for the next operation of
 // Fermata; who is unwound by force is told again by each.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "fermata/sim/posix/rights.hpp"
 #include "fermata/sim/posix/unix_datagram_socket.hpp"
 
 namespace fermata::sim::detail {
@@ -10,6 +11,7 @@ namespace fermata::sim::detail {
 /// What the processes of one machine have in common, for foreign code.
 struct MachineShare {
   UnixDatagramSockets unix_datagrams;
+  RightsUnderWay rights;
   std::size_t threads = 0;    // How many run, in all processes.
   std::size_t processes = 0;  // How many were made in this run.
 };

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 
+#include "fermata/sim/posix/rights.hpp"
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -47,11 +49,13 @@ int Socket::set_option(int level, int name, const void* value, socklen_t size) {
 ssize_t Socket::read(std::span<const iovec> target) {
   if (size_of(target) == 0) return 0;  // Other than recv(), which looks.
   msghdr message = message_of(target);
-  return receive(message, 0);
+  std::shared_ptr<Rights> dropped;
+  return receive(message, 0, dropped);
 }
 
 ssize_t Socket::write(std::span<const iovec> source) {
-  return source.empty() ? 0 : send(message_of(source), 0);
+  std::shared_ptr<Rights> none;
+  return source.empty() ? 0 : send(message_of(source), 0, none);
 }
 
 }  // namespace fermata::sim::detail

@@ -11,6 +11,8 @@
 
 namespace fermata::sim::detail {
 
+struct Rights;
+
 /// The directions in which a socket is shut.
 struct Shut {
   bool reading = false;
@@ -47,8 +49,15 @@ class Socket : public Description {
   [[nodiscard]] virtual int shut_down(int how) = 0;
   /// Takes the error that is pending: an errno value, or 0.
   [[nodiscard]] virtual int take_error() = 0;
-  [[nodiscard]] virtual ssize_t receive(msghdr& message, int flags) = 0;
-  [[nodiscard]] virtual ssize_t send(const msghdr& message, int flags) = 0;
+  /// Descriptors that come with what is received are put into `rights`. Control data are not
+  /// touched.
+  [[nodiscard]] virtual ssize_t receive(msghdr& message, int flags,
+                                        std::shared_ptr<Rights>& rights) = 0;
+  /// Takes `rights` as soon as a part is sent.
+  [[nodiscard]] virtual ssize_t send(const msghdr& message, int flags,
+                                     std::shared_ptr<Rights>& rights) = 0;
+  /// Whether descriptors can be sent through it.
+  [[nodiscard]] virtual bool carries_rights() const noexcept { return false; }
   /// Whether what one call sends is one piece, of which a part is never sent.
   [[nodiscard]] virtual bool keeps_boundaries() const noexcept { return false; }
 

@@ -326,10 +326,9 @@ int StreamSocket::readable_bytes() {
 
 // --- transfer ---
 
-ssize_t StreamSocket::receive(msghdr& message, int flags) {
+ssize_t StreamSocket::receive(msghdr& message, int flags, std::shared_ptr<Rights>& /*rights*/) {
   if ((flags & (MSG_OOB | MSG_ERRQUEUE)) != 0) return (flags & MSG_OOB) != 0 ? -EINVAL : -EAGAIN;
   message.msg_namelen = 0;
-  message.msg_controllen = 0;
   message.msg_flags = 0;
   if (stage_ == Stage::Connecting) return -EAGAIN;
   if (stage_ == Stage::Listening) return -ENOTCONN;
@@ -359,7 +358,7 @@ ssize_t StreamSocket::take(std::span<const iovec> target, int flags) {
   return static_cast<ssize_t>(part);
 }
 
-ssize_t StreamSocket::send(const msghdr& message, int flags) {
+ssize_t StreamSocket::send(const msghdr& message, int flags, std::shared_ptr<Rights>& /*rights*/) {
   if ((flags & MSG_OOB) != 0) return -EOPNOTSUPP;
   if (message.msg_controllen != 0) return -EOPNOTSUPP;
   if (stage_ == Stage::Connecting) return -EAGAIN;

@@ -37,8 +37,10 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
   [[nodiscard]] int name(bool own, sockaddr* address, socklen_t* size) override;
   [[nodiscard]] int shut_down(int how) override;
   [[nodiscard]] int take_error() override;
-  [[nodiscard]] ssize_t receive(msghdr& message, int flags) override;
-  [[nodiscard]] ssize_t send(const msghdr& message, int flags) override;
+  [[nodiscard]] ssize_t receive(msghdr& message, int flags,
+                                std::shared_ptr<Rights>& rights) override;
+  [[nodiscard]] ssize_t send(const msghdr& message, int flags,
+                             std::shared_ptr<Rights>& rights) override;
 
   void connected_end(int code) override;
   void input_came() override;

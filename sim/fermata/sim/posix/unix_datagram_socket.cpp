@@ -11,6 +11,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/network.hpp"
+#include "fermata/sim/posix/rights.hpp"
 #include "fermata/sim/posix/socket_address.hpp"
 
 namespace fermata::sim::detail {
@@ -149,7 +150,7 @@ void UnixDatagramSocket::tell_senders() {
 
 // --- transfer ---
 
-ssize_t UnixDatagramSocket::receive(msghdr& message, int flags) {
+ssize_t UnixDatagramSocket::receive(msghdr& message, int flags, std::shared_ptr<Rights>& rights) {
   if ((flags & MSG_OOB) != 0) return -EOPNOTSUPP;
   if (const int code = take_error()) return -code;
   if (queue_.empty()) {
@@ -161,12 +162,12 @@ ssize_t UnixDatagramSocket::receive(msghdr& message, int flags) {
   const std::size_t part = std::min(size_of(target), first.bytes.size());
   scatter(std::span(first.bytes).first(part), target);
   message.msg_flags = part < first.bytes.size() ? MSG_TRUNC : 0;
-  message.msg_controllen = 0;
   if (first.from.empty()) {
     message.msg_namelen = 0;
   } else {
     spell_unix(first.from, static_cast<sockaddr*>(message.msg_name), &message.msg_namelen);
   }
+  rights = first.rights;
   const std::size_t told = (flags & MSG_TRUNC) != 0 ? first.bytes.size() : part;
   if ((flags & MSG_PEEK) != 0) return static_cast<ssize_t>(told);
   queue_.pop_front();
@@ -175,8 +176,9 @@ ssize_t UnixDatagramSocket::receive(msghdr& message, int flags) {
 }
 
 // A letter that cannot be delivered gives its room back, which Linux tells as news.
-ssize_t UnixDatagramSocket::send(const msghdr& message, int flags) {
-  if ((flags & MSG_OOB) != 0 || message.msg_controllen != 0) return -EOPNOTSUPP;
+ssize_t UnixDatagramSocket::send(const msghdr& message, int flags,
+                                 std::shared_ptr<Rights>& rights) {
+  if ((flags & MSG_OOB) != 0) return -EOPNOTSUPP;
   std::optional<std::string> path;
   if (message.msg_namelen != 0) {
     int code = 0;
@@ -188,12 +190,13 @@ ssize_t UnixDatagramSocket::send(const msghdr& message, int flags) {
   if (const int error = take_error()) return -error;
   if (shut_.writing) return -EPIPE;
   const auto size = static_cast<ssize_t>(bytes.size());
-  const int code = deliver({std::move(bytes), path_}, path);
+  const int code = deliver({std::move(bytes), path_, rights}, path);
+  if (code == 0) rights = nullptr;
   if (code != 0) changed(EPOLLOUT);
   return code != 0 ? -code : size;
 }
 
-int UnixDatagramSocket::deliver(Letter letter, const std::optional<std::string>& path) {
+int UnixDatagramSocket::deliver(Letter&& letter, const std::optional<std::string>& path) {
   if (!path && gone_) {
     disconnect();
     return ECONNREFUSED;

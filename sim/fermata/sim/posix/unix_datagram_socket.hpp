@@ -42,13 +42,17 @@ class UnixDatagramSocket final : public Socket {
   [[nodiscard]] int name(bool own, sockaddr* address, socklen_t* size) override;
   [[nodiscard]] int shut_down(int how) override;
   [[nodiscard]] int take_error() override { return std::exchange(error_, 0); }
-  [[nodiscard]] ssize_t receive(msghdr& message, int flags) override;
-  [[nodiscard]] ssize_t send(const msghdr& message, int flags) override;
+  [[nodiscard]] ssize_t receive(msghdr& message, int flags,
+                                std::shared_ptr<Rights>& rights) override;
+  [[nodiscard]] ssize_t send(const msghdr& message, int flags,
+                             std::shared_ptr<Rights>& rights) override;
+  [[nodiscard]] bool carries_rights() const noexcept override { return true; }
 
  private:
   struct Letter {
     std::vector<std::byte> bytes;
     std::string from;  // The path of the sender; empty when it has none.
+    std::shared_ptr<Rights> rights;
   };
 
   /// The socket at `path` that this may send to; null with an errno value in `code`.
@@ -57,7 +61,7 @@ class UnixDatagramSocket final : public Socket {
   [[nodiscard]] bool hears(const UnixDatagramSocket& sender) const noexcept;
   [[nodiscard]] bool is_full() const noexcept;
   /// Sends to `path`, or without one to where it is connected. Returns an errno value.
-  [[nodiscard]] int deliver(Letter letter, const std::optional<std::string>& path);
+  [[nodiscard]] int deliver(Letter&& letter, const std::optional<std::string>& path);
   void disconnect();
   /// Tells those that are connected to it that their room, or their peer, has changed.
   void tell_senders();

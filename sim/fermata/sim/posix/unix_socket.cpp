@@ -9,6 +9,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/posix/rights.hpp"
 #include "fermata/sim/posix/socket_address.hpp"
 
 namespace fermata::sim::detail {
@@ -30,6 +31,7 @@ UnixSocket::~UnixSocket() {
   }
   if (end_ == nullptr) return;
   Endpoint* const peer = there().endpoint;
+  const std::shared_ptr<void> unread = std::exchange(here().luggage, nullptr);
   end_->close();
   if (peer != nullptr) peer->expect_room(this->machine().now());  // It has to wait no more.
 }
@@ -209,12 +211,51 @@ int UnixSocket::readable_bytes() {
   return static_cast<int>(end_->unread().size());
 }
 
+// --- descriptors in messages ---
+
+/// What is in a message is with its first byte.
+struct UnixSocket::Luggage {
+  struct Piece {
+    std::uint64_t begin;
+    std::uint64_t end;
+    std::shared_ptr<Rights> rights;
+  };
+  std::deque<Piece> pieces;
+
+  void add(std::uint64_t begin, std::size_t bytes, std::shared_ptr<Rights> rights) {
+    constexpr std::size_t kMostTogether = 32'768;  // What Linux keeps in one piece.
+    pieces.push_back({begin, begin + std::min(bytes, kMostTogether), std::move(rights)});
+  }
+};
+
+UnixSocket::Luggage& UnixSocket::luggage_of(Connection::End& end) {
+  if (end.luggage == nullptr) end.luggage = std::make_shared<Luggage>();
+  return *static_cast<Luggage*>(end.luggage.get());
+}
+
+std::size_t UnixSocket::up_to_rights(std::size_t whole) const {
+  if (here().luggage == nullptr || luggage_of(here()).pieces.empty()) return whole;
+  const Luggage::Piece& next = luggage_of(here()).pieces.front();
+  FERMATA_ASSERT(next.begin >= received_);
+  if (next.begin >= received_ + whole) return whole;
+  return std::min<std::size_t>(whole, next.end - received_);
+}
+
+// Those that come next are taken with no bytes as well.
+std::shared_ptr<Rights> UnixSocket::rights_within(std::size_t bytes, bool peeks) {
+  if (here().luggage == nullptr || luggage_of(here()).pieces.empty()) return nullptr;
+  std::deque<Luggage::Piece>& pieces = luggage_of(here()).pieces;
+  if (pieces.front().begin >= received_ + std::max<std::size_t>(bytes, 1)) return nullptr;
+  std::shared_ptr<Rights> rights = pieces.front().rights;
+  if (!peeks) pieces.pop_front();
+  return rights;
+}
+
 // --- transfer ---
 
-ssize_t UnixSocket::receive(msghdr& message, int flags) {
+ssize_t UnixSocket::receive(msghdr& message, int flags, std::shared_ptr<Rights>& rights) {
   if ((flags & MSG_OOB) != 0) return -EINVAL;
   if (end_ == nullptr) return -EINVAL;
-  message.msg_controllen = 0;
   message.msg_flags = 0;
   end_->take_in();
   const std::span<const std::byte> unread = end_->unread();
@@ -226,22 +267,28 @@ ssize_t UnixSocket::receive(msghdr& message, int flags) {
   spell_unix(there().path, static_cast<sockaddr*>(message.msg_name), &message.msg_namelen);
   const std::span<const iovec> target(message.msg_iov, message.msg_iovlen);
   const bool peeks = (flags & MSG_PEEK) != 0;
-  const std::size_t whole = std::min(size_of(target), unread.size());
+  const std::size_t whole = up_to_rights(std::min(size_of(target), unread.size()));
   const std::size_t part = peeks ? whole : end_->drawn_read(whole);
   scatter(unread.first(part), target);
-  if (!peeks) end_->consume(part);
+  rights = rights_within(part, peeks);
+  if (peeks) return static_cast<ssize_t>(part);
+  received_ += part;
+  end_->consume(part);
   return static_cast<ssize_t>(part);
 }
 
-ssize_t UnixSocket::send(const msghdr& message, int flags) {
-  if ((flags & MSG_OOB) != 0 || message.msg_controllen != 0) return -EOPNOTSUPP;
+ssize_t UnixSocket::send(const msghdr& message, int flags, std::shared_ptr<Rights>& rights) {
+  if ((flags & MSG_OOB) != 0) return -EOPNOTSUPP;
   if (message.msg_namelen != 0) return end_ != nullptr ? -EISCONN : -EOPNOTSUPP;
   if (end_ == nullptr) return -ENOTCONN;
   if (shut().writing) return -EPIPE;
   const std::vector<std::byte> bytes = gather({message.msg_iov, message.msg_iovlen});
   if (bytes.empty()) return 0;
   const std::size_t part = end_->accept(bytes);
-  return part == 0 ? -EAGAIN : static_cast<ssize_t>(part);
+  if (part == 0) return -EAGAIN;
+  if (rights != nullptr) luggage_of(there()).add(sent_, part, std::exchange(rights, nullptr));
+  sent_ += part;
+  return static_cast<ssize_t>(part);
 }
 
 // What is not connected is shut as well.

@@ -41,8 +41,11 @@ class UnixSocket final : public Socket, public StreamUser, public Listening {
   [[nodiscard]] int name(bool own, sockaddr* address, socklen_t* size) override;
   [[nodiscard]] int shut_down(int how) override;
   [[nodiscard]] int take_error() override;
-  [[nodiscard]] ssize_t receive(msghdr& message, int flags) override;
-  [[nodiscard]] ssize_t send(const msghdr& message, int flags) override;
+  [[nodiscard]] ssize_t receive(msghdr& message, int flags,
+                                std::shared_ptr<Rights>& rights) override;
+  [[nodiscard]] ssize_t send(const msghdr& message, int flags,
+                             std::shared_ptr<Rights>& rights) override;
+  [[nodiscard]] bool carries_rights() const noexcept override { return true; }
 
   void connected_end(int) override {}
   void input_came() override;
@@ -66,6 +69,14 @@ class UnixSocket final : public Socket, public StreamUser, public Listening {
   [[nodiscard]] Listening* listener_at(const std::string& path, int& code) const;
   /// By either end.
   [[nodiscard]] Shut shut() const;
+  struct Luggage;
+  /// The descriptors that are under way to this end.
+  [[nodiscard]] static Luggage& luggage_of(Connection::End& end);
+  /// How many of `whole` bytes one call receives: no more than those of the next message with
+  /// descriptors.
+  [[nodiscard]] std::size_t up_to_rights(std::size_t whole) const;
+  /// What comes with the first `bytes`, which are taken unless it `peeks`.
+  [[nodiscard]] std::shared_ptr<Rights> rights_within(std::size_t bytes, bool peeks);
   /// Whether the other end has gone without reading all, and nobody was told.
   [[nodiscard]] bool has_error() const;
 
@@ -77,6 +88,8 @@ class UnixSocket final : public Socket, public StreamUser, public Listening {
   bool owns_path_ = false;  // And nobody else is; false for what was accepted.
   std::deque<std::shared_ptr<Connection>> queue_;
   std::size_t backlog_ = 0;
+  std::uint64_t sent_ = 0;      // Bytes, by this end.
+  std::uint64_t received_ = 0;  // Likewise.
   bool told_break_ = false;
   bool is_watched_ = false;
 };
