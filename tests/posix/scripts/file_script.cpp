@@ -58,6 +58,7 @@ const std::array kFileOperations = {
     Operation{3, kNone, kNone, kMakesNothing, kNone, resolve_path},
     Operation{4, kFile, kNone, kMakesNothing, kNone, lock_range},
     Operation{2, kFile, kNone, kMakesNothing, kNone, lock_file},
+    Operation{5, kNone, kNone, kMakesNothing, kNone, name_socket},
 };
 
 const Operation& any_operation(std::uint64_t drawn) {

@@ -51,5 +51,6 @@ Perform change_directory;
 Perform resolve_path;
 Perform lock_range;
 Perform lock_file;
+Perform name_socket;
 
 }  // namespace fermata::test

@@ -77,6 +77,7 @@ int Disk::open(const DiskPath& path, const OpenMode& mode, Inode& opened) {
     if (mode.exclusive) return EEXIST;
     if (is_directory(opened) && mode.write) return EISDIR;
     if (!is_directory(opened) && place.must_be_directory) return ENOTDIR;
+    if (at(opened).type == FileType::Other) return ENXIO;
     if (mode.truncate) static_cast<void>(truncate(opened, 0));
   }
   ++at(opened).opens;

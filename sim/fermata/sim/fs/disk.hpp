@@ -114,6 +114,9 @@ class Disk {
   /// A symbolic link that leads to `target`.
   int make_link(std::string_view target, const DiskPath& path);
 
+  /// A file that is the name of a Unix socket: FileType::Other.
+  int make_socket(const DiskPath& path, std::uint32_t permissions, Inode& made);
+
   /// Tells `watcher` what changes there until unwatch(), a crash or format().
   int watch(const DiskPath& path, DiskWatcher& watcher, Inode& watched);
   /// Watches what has been found already.
@@ -158,8 +161,8 @@ class Disk {
   int read(Inode inode, std::uint64_t offset, std::span<std::byte> to, std::size_t& moved);
   /// Writes what there is room for, at least a byte. The program has asked for `wanted` bytes, of
   /// which `bytes` are the first.
-  int write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes,
-            std::size_t wanted, std::size_t& moved);
+  int write(Inode inode, std::uint64_t offset, std::span<const std::byte> bytes, std::size_t wanted,
+            std::size_t& moved);
   int truncate(Inode inode, std::uint64_t size);
   /// Makes a file's changes durable; for a directory, like sync_directory().
   void sync(Inode inode);

@@ -133,6 +133,17 @@ int Disk::make_link(std::string_view target, const DiskPath& path) {
   return 0;
 }
 
+int Disk::make_socket(const DiskPath& path, std::uint32_t permissions, Inode& made) {
+  Place place;
+  if (const int code = walk(path, Last::IsTaken, place); code != 0) return code;
+  if (const int code = refuse_new_name(place); code != 0) return code;
+  if (place.must_be_directory) return ENOENT;
+  made = create(place, FileType::Other, permissions);
+  FERMATA_ASSERT(at(made).links == 1);
+  at(made).permissions = permissions;
+  return 0;
+}
+
 // --- attributes ---
 
 Disk::Attributes Disk::attributes(Inode inode) const {

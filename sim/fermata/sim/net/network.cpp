@@ -26,6 +26,7 @@ void Network::reset() noexcept {
   names_.reset();
   bound_.clear();
   local_listeners_.clear();
+  local_names_.clear();
   local_connections_.clear();
   connections_.clear();
   look_for_dead_at_ = 0;
@@ -90,7 +91,17 @@ void Network::unbind(const Machine& machine, const Address& address) noexcept {
   if (there->second.empty()) bound_.erase(there);
 }
 
+void Network::set_local_names(const Machine& machine, const LocalNames* names) {
+  if (names != nullptr) {
+    local_names_[machine.ip()] = names;
+  } else {
+    local_names_.erase(machine.ip());
+  }
+}
+
 void Network::bind(const Machine& machine, const std::string& path, Listening* listening) {
+  const auto names = local_names_.find(machine.ip());
+  if (names != local_names_.end() && names->second->is_bound(path)) refuse(path, EADDRINUSE);
   const LocalPlace place{machine.ip(), path};
   if (!local_listeners_.emplace(place, listening).second) refuse(path, EADDRINUSE);
 }
@@ -113,7 +124,9 @@ void Network::unbind(const Machine& machine, const std::string& path) noexcept {
 
 Listening* Network::listening_at(const Machine& machine, const std::string& path) const noexcept {
   const auto found = local_listeners_.find(LocalPlace{machine.ip(), path});
-  return found == local_listeners_.end() ? nullptr : found->second;
+  if (found != local_listeners_.end()) return found->second;
+  const auto names = local_names_.find(machine.ip());
+  return names == local_names_.end() ? nullptr : names->second->listening_at(path);
 }
 
 // What is bound at the address itself comes before what is bound at any. From another machine no

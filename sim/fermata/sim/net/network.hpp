@@ -38,6 +38,17 @@ class Listening {
   ~Listening() = default;
 };
 
+/// Who has Unix sockets of a machine by names of its own.
+class LocalNames {
+ public:
+  /// Null when nobody listens there.
+  [[nodiscard]] virtual Listening* listening_at(const std::string& path) const = 0;
+  [[nodiscard]] virtual bool is_bound(const std::string& path) const = 0;
+
+ protected:
+  ~LocalNames() = default;
+};
+
 class Network final : private Links {
  public:
   Network() = default;
@@ -59,12 +70,14 @@ class Network final : private Links {
   void bind(const Machine& machine, const std::string& path, Listening* listening);
   void listen(const Machine& machine, const std::string& path, Listening& listening) noexcept;
   void unbind(const Machine& machine, const std::string& path) noexcept;
+  /// Names are looked for there as well from now on; null: nowhere else.
+  void set_local_names(const Machine& machine, const LocalNames* names);
   /// The listener of the machine `server` at `address` for connections from `client`, or null.
   [[nodiscard]] Listening* listening_at(const Machine& server, const Address& address,
                                         const Machine& client) const noexcept;
   [[nodiscard]] Listening* listening_at(const Machine& machine,
                                         const std::string& path) const noexcept;
-  /// Whether a Unix socket is bound there, listening or not.
+  /// Whether a Unix socket is bound there, listening or not; not by local names.
   [[nodiscard]] bool is_bound(const Machine& machine, const std::string& path) const noexcept;
 
   /// A connection from `client` to the machine `server`, not established yet. `own_port` is that
@@ -118,6 +131,7 @@ class Network final : private Links {
   NameTable names_;
   std::map<Place, std::vector<Bound>> bound_;
   std::map<LocalPlace, Listening*> local_listeners_;
+  std::map<std::uint32_t, const LocalNames*> local_names_;  // By the machine's address.
   std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);
   FreePorts free_ports_;
   std::map<LocalPlace, std::uint64_t> local_connections_;  // So far.

@@ -52,7 +52,8 @@ SimKernel::SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorT
       network_(network),
       table_(table),
       files_(std::make_unique<SimKernelFiles>(*this, machine, disk)),
-      share_(first != nullptr ? first->share_ : std::make_shared<MachineShare>()),
+      share_(first != nullptr ? first->share_
+                              : std::make_shared<MachineShare>(machine, network, disk)),
       index_(first != nullptr ? ++share_->processes : 0),
       signals_(*this, machine),
       threads_(*this, machine) {
@@ -73,6 +74,7 @@ void SimKernel::begin_life() {
   calls_in_vain_ = 0;
   random_words_ = 0;
   if (index_ == 0) share_->processes = 0;
+  if (index_ == 0) network_.set_local_names(machine_, &share_->unix_names);
   seed_random(1);
   signals_.begin_life();
   threads_.begin_life();
@@ -83,6 +85,7 @@ void SimKernel::begin_life() {
 }
 
 void SimKernel::end_life() {
+  if (index_ == 0) network_.set_local_names(machine_, nullptr);
   signals_.main_ends();
   files_->end_life();
 }
@@ -257,7 +260,7 @@ int SimKernel::socket(int domain, int type, int protocol) {
   const std::uint64_t serial = table_.next_serial();
   const bool is_stream = (type & ~kTypeFlags) == SOCK_STREAM;
   if (domain == AF_UNIX && is_stream) {
-    return open(std::make_shared<UnixSocket>(machine_, network_, serial), type);
+    return open(std::make_shared<UnixSocket>(machine_, network_, share_->unix_names, serial), type);
   }
   if (domain == AF_UNIX) return open(make_unix_datagram_socket(serial), type);
   if (is_stream) {
@@ -274,7 +277,8 @@ int SimKernel::socketpair(int domain, int type, int protocol, std::array<int, 2>
   const std::uint64_t first = table_.next_serial();
   const std::uint64_t second = table_.next_serial();
   if ((type & ~kTypeFlags) == SOCK_STREAM) {
-    const auto pair = UnixSocket::make_pair(machine_, network_, {first, second});
+    const auto pair =
+        UnixSocket::make_pair(machine_, network_, share_->unix_names, {first, second});
     return open_both(pair[0], pair[1], type, ends);
   }
   const auto one = make_unix_datagram_socket(first);
@@ -284,12 +288,19 @@ int SimKernel::socketpair(int domain, int type, int protocol, std::array<int, 2>
 }
 
 std::shared_ptr<UnixDatagramSocket> SimKernel::make_unix_datagram_socket(std::uint64_t serial) {
-  return std::make_shared<UnixDatagramSocket>(machine_, network_, share_->unix_datagrams, serial);
+  return std::make_shared<UnixDatagramSocket>(machine_, network_, share_->unix_names,
+                                              share_->unix_datagrams, serial);
+}
+
+void SimKernel::look_for_names() noexcept {
+  share_->unix_names.look_from(files_->working_directory(), files_->mask());
 }
 
 int SimKernel::bind(int descriptor, const sockaddr* address, socklen_t size) {
-  return with_socket("bind", descriptor,
-                     [&](Socket& socket) { return socket.bind(address, size); });
+  return with_socket("bind", descriptor, [&](Socket& socket) {
+    look_for_names();
+    return socket.bind(address, size);
+  });
 }
 
 int SimKernel::listen(int descriptor, int backlog) {
@@ -325,6 +336,7 @@ int SimKernel::connect(int descriptor, const sockaddr* address, socklen_t size) 
   return with_waiting("connect", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
     Socket* const socket = found->as_socket();
     if (socket == nullptr) return -ENOTSOCK;
+    look_for_names();
     const int result = socket->connect(address, size);
     if (result != -EINPROGRESS || !blocks(*found)) return result;
     const int waited = wait("connect", {{found, EPOLLOUT, descriptor}}, found->write_limit(), true);

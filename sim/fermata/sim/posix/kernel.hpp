@@ -218,6 +218,8 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
                                  posix::Limit limit, std::span<const iovec> pieces,
                                  const Attempt& attempt);
 
+  /// Paths of sockets are those that this process means.
+  void look_for_names() noexcept;
   [[nodiscard]] std::shared_ptr<UnixDatagramSocket> make_unix_datagram_socket(std::uint64_t serial);
   /// Opens `description` under a new number, with SOCK_NONBLOCK and SOCK_CLOEXEC of `flags`.
   [[nodiscard]] int open(std::shared_ptr<Description> description, int flags);

@@ -269,7 +269,9 @@ int SimKernelFiles::truncate(const posix::Where& where, off64_t size) {
     if (const int code = find(place, inode)) return code;
     if (place.file != nullptr && (place.file->status & O_PATH) != 0) return -EBADF;
     if (place.file != nullptr && place.file->refuse_writing() != 0) return -EINVAL;
-    if (disk_.attributes(inode).type == FileType::Directory) return -EISDIR;
+    const FileType type = disk_.attributes(inode).type;
+    if (type == FileType::Directory) return -EISDIR;
+    if (type != FileType::Regular) return -EINVAL;
     return -disk_.truncate(inode, static_cast<std::uint64_t>(size));
   });
 }

@@ -66,6 +66,12 @@ class SimKernelFiles final : public posix::Files {
   int truncate(const posix::Where& where, off64_t size) override;
   int space(const posix::Where& where, struct statvfs& space) override;
 
+  /// Where relative paths begin.
+  [[nodiscard]] Disk::Inode working_directory() const noexcept {
+    return directory_ == nullptr ? Disk::kRoot : directory_->inode();
+  }
+  [[nodiscard]] mode_t mask() const noexcept { return mask_; }
+
   int change_directory(const posix::Where& where) override;
   int current_directory(std::string& path) override;
   mode_t exchange_mask(mode_t mask) override;

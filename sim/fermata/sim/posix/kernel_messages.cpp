@@ -62,6 +62,7 @@ ssize_t SimKernel::send(int descriptor, const msghdr& message, int flags) {
               msghdr part = message;
               part.msg_iov = const_cast<iovec*>(left.data());
               part.msg_iovlen = left.size();
+              look_for_names();
               return socket->send(part, flags & ~MSG_DONTWAIT, rights);
             });
         const bool tells = !socket->keeps_boundaries() && (flags & MSG_NOSIGNAL) == 0;

@@ -79,6 +79,7 @@ int SimKernelFiles::open_at(const DiskCall& work, const Place& place, int flags,
   if (creates && type == FileType::Directory) return -EISDIR;
   if (must_be_directory && type != FileType::Directory) return -ENOTDIR;
   if (type == FileType::SymbolicLink && !only_path) return -ELOOP;
+  if (type == FileType::Other && !only_path) return -ENXIO;
   if (type == FileType::Directory && (wanted.write || wanted.truncate)) return -EISDIR;
   FERMATA_ASSERT(opened != 0);
   if (wanted.truncate) static_cast<void>(disk_.truncate(opened, 0));

@@ -15,7 +15,17 @@ namespace fermata::sim::detail {
 
 /// A type as stat() gives it.
 [[nodiscard]] inline mode_t type_bits(FileType type) noexcept {
-  return type == FileType::Directory ? S_IFDIR : type == FileType::SymbolicLink ? S_IFLNK : S_IFREG;
+  switch (type) {
+    case FileType::Directory:
+      return S_IFDIR;
+    case FileType::SymbolicLink:
+      return S_IFLNK;
+    case FileType::Other:
+      return S_IFSOCK;
+    case FileType::Regular:
+      break;
+  }
+  return S_IFREG;
 }
 
 /// An open file or directory of the machine's disk. It does not read and write by itself: that

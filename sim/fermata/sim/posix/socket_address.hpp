@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/reactor/address.hpp"
 
 namespace fermata::sim::detail {
@@ -19,6 +20,11 @@ namespace fermata::sim::detail {
 /// none. None, with an errno in `code`, when it is not one.
 [[nodiscard]] std::optional<std::string> unix_path(const sockaddr* address, socklen_t size,
                                                    int& code);
+/// Whether such a path is other than the name of a file. REQUIRES: it is not empty.
+[[nodiscard]] inline bool is_abstract(const std::string& path) noexcept {
+  FERMATA_ASSERT(!path.empty());
+  return path.front() == '@';
+}
 
 /// Writes an address as far as there is room, and how long it is, as getsockname() does. Does
 /// nothing when either pointer is null.

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/base/error.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/network.hpp"
 #include "fermata/sim/posix/rights.hpp"
@@ -21,21 +20,19 @@ namespace {
 constexpr std::size_t kMostWaiting = 11;
 /// What fits into the buffer that Linux gives a sender.
 constexpr std::size_t kLongestLetter = 212'992 - 32;
-/// Not of an abstract name, which begins with '@': each type of sockets has its own of them.
-bool is_file(const std::string& path) noexcept { return !path.empty() && path.front() != '@'; }
-
 }  // namespace
 
-UnixDatagramSocket::UnixDatagramSocket(Machine& machine, Network& network,
+UnixDatagramSocket::UnixDatagramSocket(Machine& machine, Network& network, UnixNames& names,
                                        UnixDatagramSockets& bound, std::uint64_t serial)
     : Socket(machine, "Unix datagram socket", serial, {AF_UNIX, SOCK_DGRAM, 0}),
       network_(network),
+      names_(names),
       bound_(bound) {}
 
 // Who is connected to it is refused from now on.
 UnixDatagramSocket::~UnixDatagramSocket() {
-  if (!path_.empty()) bound_.erase(path_);
-  if (is_file(path_)) network_.unbind(machine(), path_);
+  if (!path_.empty() && is_abstract(path_)) bound_.erase(path_);
+  if (!path_.empty() && !is_abstract(path_)) names_.unbind(name_);
   if (peer_ != nullptr) std::erase(peer_->senders_, this);
   for (UnixDatagramSocket* const sender : std::exchange(senders_, {})) {
     sender->peer_ = nullptr;
@@ -60,16 +57,16 @@ int UnixDatagramSocket::bind(const sockaddr* address, socklen_t size) {
   int code = 0;
   const std::optional<std::string> path = unix_path(address, size, code);
   if (!path) return -code;
-  if (!path_.empty()) return -EINVAL;
   if (path->empty()) return -EOPNOTSUPP;  // A name that the system chooses.
-  if (bound_.contains(*path)) return -EADDRINUSE;
-  try {
-    if (is_file(*path)) network_.bind(machine(), *path, nullptr);
-  } catch (const InputOutputError& error) {
-    return -error.code();
+  if (!is_abstract(*path)) {
+    code = names_.bind(*path, *this, path_.empty(), name_);
+  } else if (!path_.empty()) {
+    code = EINVAL;
+  } else if (!bound_.emplace(*path, this).second) {
+    code = EADDRINUSE;
   }
+  if (code != 0) return -code;
   path_ = *path;
-  bound_.emplace(path_, this);
   return 0;
 }
 
@@ -82,13 +79,23 @@ int UnixDatagramSocket::name(bool own, sockaddr* address, socklen_t* size) {
 UnixDatagramSocket* UnixDatagramSocket::receiver_at(const std::string& path, int& code) const {
   code = ECONNREFUSED;
   if (path.empty()) return nullptr;
-  const auto found = bound_.find(path);
-  if (found != bound_.end()) {
-    code = found->second->hears(*this) ? 0 : EPERM;
-    return code == 0 ? found->second : nullptr;
+  UnixDatagramSocket* const found = socket_at(path, code);
+  if (found == nullptr) return nullptr;
+  code = found->hears(*this) ? 0 : EPERM;
+  return code == 0 ? found : nullptr;
+}
+
+// Each type of sockets has its own abstract names.
+UnixDatagramSocket* UnixDatagramSocket::socket_at(const std::string& path, int& code) const {
+  if (is_abstract(path)) {
+    const auto found = bound_.find(path);
+    return found == bound_.end() ? nullptr : found->second;
   }
-  if (is_file(path)) code = network_.is_bound(machine(), path) ? EPROTOTYPE : ENOENT;
-  return nullptr;
+  Socket* const named = names_.find(path, code);
+  auto* const socket = dynamic_cast<UnixDatagramSocket*>(named);
+  const bool is_stream = named != nullptr && socket == nullptr;
+  if (is_stream || network_.is_bound(machine(), path)) code = EPROTOTYPE;
+  return socket;
 }
 
 bool UnixDatagramSocket::hears(const UnixDatagramSocket& sender) const noexcept {

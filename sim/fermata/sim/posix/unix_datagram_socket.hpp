@@ -13,20 +13,21 @@
 #include <vector>
 
 #include "fermata/sim/posix/socket.hpp"
+#include "fermata/sim/posix/unix_names.hpp"
 
 namespace fermata::sim::detail {
 
 class Network;
 class UnixDatagramSocket;
 
-/// The bound ones of a process, by their paths.
+/// The ones with abstract names, by these.
 using UnixDatagramSockets = std::map<std::string, UnixDatagramSocket*>;
 
 class UnixDatagramSocket final : public Socket {
  public:
-  /// `bound` must outlive it.
-  UnixDatagramSocket(Machine& machine, Network& network, UnixDatagramSockets& bound,
-                     std::uint64_t serial);
+  /// `names` and `bound` must outlive it.
+  UnixDatagramSocket(Machine& machine, Network& network, UnixNames& names,
+                     UnixDatagramSockets& bound, std::uint64_t serial);
   ~UnixDatagramSocket() override;
   /// They send to each other.
   static void join(UnixDatagramSocket& first, UnixDatagramSocket& second);
@@ -66,10 +67,15 @@ class UnixDatagramSocket final : public Socket {
   /// Tells those that are connected to it that their room, or their peer, has changed.
   void tell_senders();
 
+  /// The socket that is bound to `path`; null with an errno value in `code`.
+  [[nodiscard]] UnixDatagramSocket* socket_at(const std::string& path, int& code) const;
+
   Network& network_;
+  UnixNames& names_;
   UnixDatagramSockets& bound_;
   Shut shut_;
-  std::string path_;  // Empty when it is not bound.
+  std::string path_;      // Empty when it is not bound.
+  UnixNames::Name name_;  // The file, unless it is an abstract name.
   std::deque<Letter> queue_;
   UnixDatagramSocket* peer_ = nullptr;        // Where it is connected to.
   std::optional<std::string> gone_;           // The path of its peer, which has closed.

@@ -7,24 +7,26 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/base/error.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/rights.hpp"
 #include "fermata/sim/posix/socket_address.hpp"
 
 namespace fermata::sim::detail {
 
-UnixSocket::UnixSocket(Machine& machine, Network& network, std::uint64_t serial)
-    : Socket(machine, "Unix socket", serial, {AF_UNIX, SOCK_STREAM, 0}), network_(network) {}
+UnixSocket::UnixSocket(Machine& machine, Network& network, UnixNames& names, std::uint64_t serial)
+    : Socket(machine, "Unix socket", serial, {AF_UNIX, SOCK_STREAM, 0}),
+      network_(network),
+      names_(names) {}
 
-UnixSocket::UnixSocket(Machine& machine, Network& network, std::uint64_t serial,
+UnixSocket::UnixSocket(Machine& machine, Network& network, UnixNames& names, std::uint64_t serial,
                        std::shared_ptr<Connection> connection, Connection::Side side)
-    : UnixSocket(machine, network, serial) {
+    : UnixSocket(machine, network, names, serial) {
   hold(std::move(connection), side);
 }
 
 UnixSocket::~UnixSocket() {
-  if (owns_path_) network_.unbind(machine(), path_);
+  if (owns_path_ && is_abstract(path_)) network_.unbind(machine(), path_);
+  if (owns_path_ && !is_abstract(path_)) names_.unbind(name_);
   for (const auto& connection : queue_) {
     connection->send_reset(Connection::Server);
     connection->close(Connection::Server);
@@ -37,11 +39,13 @@ UnixSocket::~UnixSocket() {
 }
 
 std::array<std::shared_ptr<Socket>, 2> UnixSocket::make_pair(
-    Machine& machine, Network& network, const std::array<std::uint64_t, 2>& serials) {
+    Machine& machine, Network& network, UnixNames& names,
+    const std::array<std::uint64_t, 2>& serials) {
   const auto connection = network.make_local_connection(machine, "socket pair");
-  return {
-      std::make_shared<UnixSocket>(machine, network, serials[0], connection, Connection::Client),
-      std::make_shared<UnixSocket>(machine, network, serials[1], connection, Connection::Server)};
+  const auto end = [&](std::uint64_t serial, Connection::Side side) {
+    return std::make_shared<UnixSocket>(machine, network, names, serial, connection, side);
+  };
+  return {end(serials[0], Connection::Client), end(serials[1], Connection::Server)};
 }
 
 void UnixSocket::hold(std::shared_ptr<Connection> connection, Connection::Side side) {
@@ -67,13 +71,17 @@ int UnixSocket::bind(const sockaddr* address, socklen_t size) {
   int code = 0;
   const std::optional<std::string> path = unix_path(address, size, code);
   if (!path) return -code;
-  if (!path_.empty()) return -EINVAL;
   if (path->empty()) return -EOPNOTSUPP;  // A name that the system chooses.
-  try {
+  if (!is_abstract(*path)) {
+    code = names_.bind(*path, *this, path_.empty(), name_);
+  } else if (!path_.empty()) {
+    code = EINVAL;
+  } else if (network_.is_bound(machine(), *path)) {
+    code = EADDRINUSE;
+  } else {
     network_.bind(machine(), *path, nullptr);
-  } catch (const InputOutputError& error) {
-    return -error.code();
   }
+  if (code != 0) return -code;
   path_ = *path;
   owns_path_ = true;
   if (end_ != nullptr) here().path = path_;
@@ -95,7 +103,7 @@ int UnixSocket::listen(int backlog) {
   const auto wanted = static_cast<std::size_t>(static_cast<unsigned>(backlog));
   backlog_ = std::min(wanted, kMostBacklog) + 1;
   if (std::exchange(stage_, Stage::Listening) == Stage::Listening) return 0;
-  network_.listen(machine(), path_, *this);
+  if (is_abstract(path_)) network_.listen(machine(), path_, *this);
   changed();
   return 0;
 }
@@ -118,8 +126,8 @@ std::shared_ptr<Socket> UnixSocket::accept(std::uint64_t serial, int& code) {
   code = 0;
   std::shared_ptr<Connection> connection = std::move(queue_.front());
   queue_.pop_front();
-  auto accepted = std::make_shared<UnixSocket>(machine(), network_, serial, std::move(connection),
-                                               Connection::Server);
+  auto accepted = std::make_shared<UnixSocket>(machine(), network_, names_, serial,
+                                               std::move(connection), Connection::Server);
   accepted->path_ = path_;
   return accepted;
 }
@@ -129,13 +137,16 @@ std::shared_ptr<Socket> UnixSocket::accept(std::uint64_t serial, int& code) {
 Listening* UnixSocket::listener_at(const std::string& path, int& code) const {
   code = ECONNREFUSED;
   if (path.empty()) return nullptr;
-  Listening* const found = network_.listening_at(machine(), path);
-  if (found == nullptr) {
-    if (path.front() != '@' && !network_.is_bound(machine(), path)) code = ENOENT;
-    return nullptr;
+  if (!is_abstract(path) && !network_.is_bound(machine(), path)) {
+    Socket* const named = names_.find(path, code);
+    if (named == nullptr) return nullptr;
+    auto* const socket = dynamic_cast<UnixSocket*>(named);
+    code = socket == nullptr ? EPROTOTYPE : ECONNREFUSED;
+    return socket != nullptr && socket->takes_connections() ? socket : nullptr;
   }
+  Listening* const found = network_.listening_at(machine(), path);
   const auto* const socket = dynamic_cast<const UnixSocket*>(found);
-  return socket != nullptr && socket->own_shut_.reading ? nullptr : found;
+  return socket != nullptr && !socket->takes_connections() ? nullptr : found;
 }
 
 // Who listens is looked for first, as by the system.

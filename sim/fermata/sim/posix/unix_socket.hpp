@@ -15,19 +15,25 @@
 
 #include "fermata/sim/net/stream_end.hpp"
 #include "fermata/sim/posix/socket.hpp"
+#include "fermata/sim/posix/unix_names.hpp"
 
 namespace fermata::sim::detail {
 
 class UnixSocket final : public Socket, public StreamUser, public Listening {
  public:
-  UnixSocket(Machine& machine, Network& network, std::uint64_t serial);
+  UnixSocket(Machine& machine, Network& network, UnixNames& names, std::uint64_t serial);
   /// The end `side` of a connection that is established.
-  UnixSocket(Machine& machine, Network& network, std::uint64_t serial,
+  UnixSocket(Machine& machine, Network& network, UnixNames& names, std::uint64_t serial,
              std::shared_ptr<Connection> connection, Connection::Side side);
   ~UnixSocket() override;
   /// Two that are connected with each other.
   [[nodiscard]] static std::array<std::shared_ptr<Socket>, 2> make_pair(
-      Machine& machine, Network& network, const std::array<std::uint64_t, 2>& serials);
+      Machine& machine, Network& network, UnixNames& names,
+      const std::array<std::uint64_t, 2>& serials);
+  /// Whether it listens, and has not been shut.
+  [[nodiscard]] bool takes_connections() const noexcept {
+    return is_listening() && !own_shut_.reading;
+  }
 
   [[nodiscard]] std::string state() override;
   [[nodiscard]] std::string maker() override;
@@ -81,11 +87,13 @@ class UnixSocket final : public Socket, public StreamUser, public Listening {
   [[nodiscard]] bool has_error() const;
 
   Network& network_;
+  UnixNames& names_;
   Stage stage_ = Stage::Fresh;
   Shut own_shut_;
   std::unique_ptr<StreamEnd> end_;
   std::string path_;        // It is bound to it; empty when it is not bound.
   bool owns_path_ = false;  // And nobody else is; false for what was accepted.
+  UnixNames::Name name_;    // The file, unless it is an abstract name.
   std::deque<std::shared_ptr<Connection>> queue_;
   std::size_t backlog_ = 0;
   std::uint64_t sent_ = 0;      // Bytes, by this end.
