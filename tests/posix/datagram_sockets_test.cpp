@@ -2,6 +2,7 @@
 
 // UDP sockets of foreign code.
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -69,6 +70,81 @@ TEST_F(DatagramSockets, AreToldOfRefusalsWhenTheyAskForErrors) {
     EXPECT_EQ(::poll(&asked, 1, 100), 1);
     EXPECT_EQ(::recv(socket, nullptr, 0, 0), -1);
     EXPECT_EQ(errno, ECONNREFUSED);
+  });
+}
+
+int member_at(std::uint16_t port, const char* group, in_addr_t interface = INADDR_ANY) {
+  const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
+  ip_mreq request = {};
+  ::inet_aton(group, &request.imr_multiaddr);
+  request.imr_interface.s_addr = htonl(interface);
+  EXPECT_EQ(::setsockopt(socket, IPPROTO_IP, IP_ADD_MEMBERSHIP, &request, sizeof request), 0);
+  sockaddr_in address = loopback(port);
+  address.sin_addr.s_addr = INADDR_ANY;
+  EXPECT_EQ(::bind(socket, any(address), sizeof address), 0);
+  return socket;
+}
+
+sockaddr_in group_at(const char* group, std::uint16_t port) {
+  sockaddr_in address = loopback(port);
+  ::inet_aton(group, &address.sin_addr);
+  return address;
+}
+
+TEST_F(DatagramSockets, GetWhatIsSentToTheirGroup) {
+  int heard = 0;
+  for (const char* const name : {"first", "second"}) {
+    world_->node(name, [&] {
+      const int socket = member_at(7000, "239.1.2.3");
+      std::array<char, 8> buffer{};
+      EXPECT_EQ(::recv(socket, buffer.data(), buffer.size(), 0), 4);
+      ++heard;
+      ::close(socket);
+    });
+  }
+  world_->node("stranger", [] {
+    const int socket = member_at(7000, "239.9.9.9");
+    pollfd asked = {.fd = socket, .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&asked, 1, 2000), 0);
+    ::close(socket);
+  });
+  world_->node("sender", [] {
+    ::sleep(1);
+    const int socket = ::socket(AF_INET, SOCK_DGRAM, 0);
+    const sockaddr_in group = group_at("239.1.2.3", 7000);
+    EXPECT_EQ(::sendto(socket, "text", 4, 0, any(group), sizeof group), 4);
+    ::close(socket);
+  });
+  run();
+  EXPECT_EQ(heard, 2);
+}
+
+TEST_F(DatagramSockets, LeaveTheirGroup) {
+  run_alone([] {
+    const int socket = member_at(7000, "239.1.2.3");
+    const sockaddr_in group = group_at("239.1.2.3", 7000);
+    std::array<char, 8> buffer{};
+    EXPECT_EQ(::sendto(socket, "text", 4, 0, any(group), sizeof group), 4);
+    EXPECT_EQ(::recv(socket, buffer.data(), buffer.size(), 0), 4);
+    ip_mreqn request = {};
+    request.imr_multiaddr = group.sin_addr;
+    const auto change = [&](int name) {
+      const int result = ::setsockopt(socket, IPPROTO_IP, name, &request, sizeof request);
+      return result == 0 ? 0 : errno;
+    };
+    EXPECT_EQ(change(IP_ADD_MEMBERSHIP), EADDRINUSE);
+    EXPECT_EQ(change(IP_DROP_MEMBERSHIP), 0);
+    EXPECT_EQ(change(IP_DROP_MEMBERSHIP), EADDRNOTAVAIL);
+    request.imr_ifindex = 99;
+    EXPECT_EQ(change(IP_ADD_MEMBERSHIP), ENODEV);
+    request.imr_ifindex = 1;
+    EXPECT_EQ(change(IP_ADD_MEMBERSHIP), 0);
+    request.imr_multiaddr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(change(IP_ADD_MEMBERSHIP), EINVAL);
+    EXPECT_EQ(::sendto(socket, "text", 4, 0, any(group), sizeof group), 4);
+    pollfd asked = {.fd = socket, .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&asked, 1, 100), 0);
+    ::close(socket);
   });
 }
 

@@ -130,8 +130,12 @@ int DatagramEnd::option(SocketOption option, int& value) const {
 }
 
 int DatagramEnd::set_membership(const Address& group, bool member) {
+  return set_membership(group, member, options_.multicast_interface.is_loopback());
+}
+
+int DatagramEnd::set_membership(const Address& group, bool member, bool by_loopback) {
+  FERMATA_ASSERT(group.is_multicast());
   DatagramNetwork& network = network_.datagrams();
-  const bool by_loopback = options_.multicast_interface.is_loopback();
   return member ? network.join(*this, group, by_loopback)
                 : network.leave(*this, group, by_loopback);
 }

@@ -72,6 +72,7 @@ class DatagramEnd final : private PacketReceiver {
 
   /// All return an errno value.
   int set_membership(const Address& group, bool member);
+  int set_membership(const Address& group, bool member, bool by_loopback);
   int set_option(SocketOption option, int value);
   int option(SocketOption option, int& value) const;
   /// Its address stays as it is.

@@ -75,6 +75,9 @@ int DatagramSocket::bind_at(const Address& address) {
     end_ = std::make_unique<DatagramEnd>(*this, machine(), network_, address, sending_options(),
                                          options_.number(IPPROTO_IPV6, IPV6_V6ONLY) != 0);
     port_was_chosen_ = address.port() == 0;
+    for (const Membership& each : memberships_) {
+      static_cast<void>(end_->set_membership(each.group, true, each.by_loopback));
+    }
     options_changed();
     return 0;
   } catch (const InputOutputError& error) {
@@ -199,6 +202,56 @@ void DatagramSocket::options_changed() {
   const int wants_errors =
       is_v6 ? options_.number(IPPROTO_IPV6, IPV6_RECVERR) : options_.number(IPPROTO_IP, IP_RECVERR);
   end_->tell_all_refusals(wants_errors != 0);
+}
+
+namespace {
+
+constexpr int kLoopbackInterface = 1;
+constexpr int kNetworkInterface = 2;
+
+/// The interface that is told by its number or by its address, and without either the network's; 0
+/// when there is none.
+int interface_of(const ip_mreqn& asked, std::uint32_t own_ip) noexcept {
+  const int number = asked.imr_ifindex;
+  if (number != 0) {
+    return number == kLoopbackInterface || number == kNetworkInterface ? number : 0;
+  }
+  const std::uint32_t host = ntohl(asked.imr_address.s_addr);
+  if (host == kLoopback) return kLoopbackInterface;
+  return host == 0 || host == own_ip ? kNetworkInterface : 0;
+}
+
+}  // namespace
+
+std::optional<int> DatagramSocket::carry_out_option(int level, int name, const void* value,
+                                                    socklen_t size) {
+  const bool joins = name == IP_ADD_MEMBERSHIP;
+  if (level != IPPROTO_IP || (!joins && name != IP_DROP_MEMBERSHIP)) return std::nullopt;
+  return -set_membership(joins, value, size);
+}
+
+int DatagramSocket::set_membership(bool joins, const void* request, socklen_t size) {
+  constexpr std::size_t kMostGroups = 20;
+  ip_mreqn asked = {};
+  if (request == nullptr || size < sizeof(ip_mreq)) return EINVAL;
+  std::memcpy(&asked, request, std::min<std::size_t>(size, sizeof asked));
+  if (size < sizeof asked) asked.imr_ifindex = 0;
+  const Address group = Address::v4(ntohl(asked.imr_multiaddr.s_addr), 0);
+  if (!group.is_multicast()) return EINVAL;
+  const int interface = interface_of(asked, machine().ip());
+  if (interface == 0) return ENODEV;
+  const Membership wanted{group, interface == kLoopbackInterface};
+  const bool is_member =
+      std::find(memberships_.begin(), memberships_.end(), wanted) != memberships_.end();
+  if (joins && is_member) return EADDRINUSE;
+  if (joins && memberships_.size() == kMostGroups) return ENOBUFS;
+  if (!joins && !is_member) return EADDRNOTAVAIL;
+  if (joins) {
+    memberships_.push_back(wanted);
+  } else {
+    std::erase(memberships_, wanted);
+  }
+  return end_ == nullptr ? 0 : end_->set_membership(group, joins, wanted.by_loopback);
 }
 
 DatagramOptions DatagramSocket::sending_options() const {

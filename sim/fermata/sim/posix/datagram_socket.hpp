@@ -40,7 +40,11 @@ class DatagramSocket final : public Socket, public DatagramUser {
 
  private:
   [[nodiscard]] int refuse_option(int level, int name) const override;
+  [[nodiscard]] std::optional<int> carry_out_option(int level, int name, const void* value,
+                                                    socklen_t size) override;
   void options_changed() override;
+  /// Joins a group, or leaves it, as IP_ADD_MEMBERSHIP says: an errno value.
+  [[nodiscard]] int set_membership(bool joins, const void* request, socklen_t size);
   [[nodiscard]] DatagramOptions sending_options() const;
   [[nodiscard]] IpVersion version() const noexcept {
     return options_.domain() == AF_INET6 ? IpVersion::V6 : IpVersion::V4;
@@ -60,6 +64,12 @@ class DatagramSocket final : public Socket, public DatagramUser {
   bool port_was_chosen_ = false;
   std::deque<DatagramEnd::Received> left_;  // What came to a port that was given up.
   std::optional<Address> peer_;
+  struct Membership {
+    Address group;
+    bool by_loopback;
+    friend bool operator==(const Membership&, const Membership&) = default;
+  };
+  std::vector<Membership> memberships_;
   Shut shut_;
   int error_ = 0;  // That waits: a datagram which was sent has been refused.
 };

@@ -36,6 +36,7 @@ int Socket::option(int level, int name, void* value, socklen_t* size) {
 
 int Socket::set_option(int level, int name, const void* value, socklen_t size) {
   if (level != SOL_SOCKET && options_.domain() == AF_UNIX) return -EOPNOTSUPP;
+  if (const std::optional<int> done = carry_out_option(level, name, value, size)) return *done;
   const SocketOptions before = options_;
   if (const int code = options_.set(level, name, value, size)) return code;
   if (const int code = refuse_option(level, name)) {
