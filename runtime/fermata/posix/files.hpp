@@ -7,14 +7,17 @@
 // Errors    Those of functions that C++ knows to throw nothing, such as rename(), throw nothing.
 
 #include <fcntl.h>
+#include <linux/aio_abi.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/uio.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -121,6 +124,18 @@ class Files {
   virtual int open_news(int flags) = 0;
   virtual int watch(int news, const char* path, std::uint32_t mask) = 0;
   virtual int unwatch(int news, int watch) = 0;
+
+  // --- calls that are carried out later: io_setup() and its relatives ---
+
+  /// Does not suspend; nor does `cancel`.
+  virtual int open_queue(unsigned most, aio_context_t& queue) = 0;
+  virtual int close_queue(aio_context_t queue) = 0;
+  /// Suspends for a descriptor of anything but a file only. Returns how many it has taken.
+  virtual int submit(aio_context_t queue, std::span<iocb* const> calls) = 0;
+  virtual int cancel(aio_context_t queue, const iocb* call) = 0;
+  /// Moves results into `room`, of which `least` are waited for, and returns how many.
+  virtual int results(aio_context_t queue, long least, std::span<io_event> room,
+                      std::optional<std::chrono::nanoseconds> limit) = 0;
 
   // --- memory ---
 

@@ -24,6 +24,7 @@
 #include <span>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/posix/served/queues.hpp"
 #include "fermata/posix/served/threads_serving.hpp"
 #include "fermata/posix/threads.hpp"
 
@@ -143,9 +144,14 @@ long serve(Kernel& kernel, long number, const Arguments& given, const void* from
     case SYS_sched_yield:
       kernel.yield();
       return 0;
+    case SYS_io_uring_setup:
+    case SYS_io_uring_enter:
+    case SYS_io_uring_register:
+      return -ENOSYS;
     default:
       break;
   }
+  if (const auto result = fermata::posix::serve_queue_call(number, given, from)) return *result;
   std::array<char, 32> name;
   std::snprintf(name.data(), name.size(), "syscall number %ld", number);
   kernel.refuse(name.data(), from);

@@ -149,6 +149,8 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   /// Leaves foreign code that has made many calls since its end, by an exception. Only for calls
   /// that may throw.
   void leave_if_endless() override;
+  /// leave_if_endless() for calls that may not throw: the coroutine ends where it is.
+  void drop_if_endless();
   /// leave_if_endless() when a wait has been interrupted.
   void leave_if_interrupted(ssize_t result);
   [[noreturn]] void leave() override;

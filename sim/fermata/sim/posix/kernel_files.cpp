@@ -50,6 +50,7 @@ void SimKernelFiles::begin_life() {
 }
 
 void SimKernelFiles::end_life() {
+  drop_queues();
   disk_.take_in_maps();
   posix::Maps::all().let_go(this);
   directory_.reset();
@@ -74,6 +75,11 @@ int SimKernelFiles::wait(const Job& job, const DiskCall& work) {
   if (waited == -EDEADLK) return 0;
   if (waited == -EINTR) return faults_.is_withdrawn(work) ? -EINTR : 0;
   return waited;
+}
+
+std::optional<RunLog::CallId> SimKernelFiles::note(const Job& job) const {
+  RunLog* const told = machine_.run_log();
+  return told == nullptr ? std::nullopt : told->called(machine_.name(), call_text(job));
 }
 
 std::string SimKernelFiles::text(const Job& job) const {

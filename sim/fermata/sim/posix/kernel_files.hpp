@@ -12,12 +12,14 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "fermata/posix/files.hpp"
 #include "fermata/sim/fs/disk.hpp"
@@ -25,11 +27,12 @@
 #include "fermata/sim/posix/file_locks.hpp"
 #include "fermata/sim/posix/kernel_calls.hpp"
 #include "fermata/sim/posix/open_file.hpp"
+#include "fermata/sim/posix/queued_call.hpp"
 #include "fermata/sim/record/run_log.hpp"
 
 namespace fermata::sim::detail {
 
-class SimKernelFiles final : public posix::Files {
+class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
  public:
   SimKernelFiles(SimKernel& kernel, Machine& machine, Disk& disk);
 
@@ -91,6 +94,13 @@ class SimKernelFiles final : public posix::Files {
   int open_news(int flags) override;
   int watch(int news, const char* path, std::uint32_t mask) override;
   int unwatch(int news, int watch) override;
+
+  int open_queue(unsigned most, aio_context_t& queue) override;
+  int close_queue(aio_context_t queue) override;
+  int submit(aio_context_t queue, std::span<iocb* const> calls) override;
+  int cancel(aio_context_t queue, const iocb* call) override;
+  int results(aio_context_t queue, long least, std::span<io_event> room,
+              posix::Limit limit) override;
 
   int map(const posix::MapRequest& request, void*& mapped) override;
   int sync_maps(const void* address, std::size_t size) override;
@@ -159,6 +169,11 @@ class SimKernelFiles final : public posix::Files {
   template <class Operation>
   auto with_file(const char* call, int descriptor, int otherwise, const Operation& operation);
 
+  /// Calls `act(DiskCall)` now: the disk carries out the call.
+  template <class Act>
+  auto perform(const Job& job, const DiskCall& work, const std::optional<RunLog::CallId>& noted,
+               const Act& act);
+  [[nodiscard]] std::optional<RunLog::CallId> note(const Job& job) const;
   /// Waits until the disk carries it out: 0, or a negative errno.
   [[nodiscard]] int wait(const Job& job, const DiskCall& work);
   [[nodiscard]] std::string text(const Job& job) const;
@@ -184,6 +199,24 @@ class SimKernelFiles final : public posix::Files {
                               const FileLocks::Lock& wanted, bool waits);
   [[nodiscard]] int tell_lock(const OpenFile& file, const FileLocks::Lock& wanted,
                               struct flock& asked) const;
+  /// Null when there is none of that number.
+  [[nodiscard]] std::shared_ptr<FileQueue> find_queue(aio_context_t number) const noexcept;
+  /// 0, or why the call is not taken; so do those that follow.
+  [[nodiscard]] int submit_one(const std::shared_ptr<FileQueue>& queue, iocb& asked);
+  [[nodiscard]] int submit_transfer(QueueEntry entry, const iocb& what,
+                                    std::shared_ptr<Description> found);
+  [[nodiscard]] int submit_sync(QueueEntry entry, const iocb& what,
+                                std::shared_ptr<Description> found);
+  [[nodiscard]] int submit_poll(QueueEntry entry, const iocb& what,
+                                std::shared_ptr<Description> found);
+  [[nodiscard]] QueuedCall& add_call(QueueEntry entry, const iocb& what);
+  void enqueue(QueuedCall& call);
+  void carry_out(QueuedCall& call) override;
+  [[nodiscard]] std::int64_t perform(QueuedCall& call);
+  [[nodiscard]] std::int64_t act(const QueuedCall& call, const DiskCall& work);
+  [[nodiscard]] static Job job_of(const QueuedCall& call) noexcept;
+  /// What is on its way is carried out, and nobody is told.
+  void drop_queues();
   [[nodiscard]] std::shared_ptr<OpenFile> make_file(Disk::Inode inode, std::string path, int flags);
   void fill(Disk::Inode inode, struct stat& status) const;
 
@@ -194,6 +227,9 @@ class SimKernelFiles final : public posix::Files {
   std::shared_ptr<ProcessLocks> locks_ = std::make_shared<ProcessLocks>();
   std::shared_ptr<OpenFile> directory_;  // The working one; null: the root.
   mode_t mask_;
+  std::vector<std::shared_ptr<FileQueue>> queues_;
+  std::list<QueuedCall> queued_calls_;
+  std::list<QueuedPoll> queued_polls_;
   bool takes_time_ = true;
   std::uint64_t next_number_ = 0;
 };
@@ -203,13 +239,16 @@ auto SimKernelFiles::carry_out(const Job& job, const Act& act) {
   using Result = std::invoke_result_t<const Act&, const DiskCall&>;
   const auto words = [&] { return text(job); };
   const DiskCall work{DiskCall::key_of(machine_, job.deed.name, job.path), words};
-  std::optional<RunLog::CallId> noted;
-  if (RunLog* const told = machine_.run_log()) {
-    noted = told->called(machine_.name(), call_text(job));
-  }
+  const std::optional<RunLog::CallId> noted = note(job);
   if (const int code = wait(job, work)) return static_cast<Result>(code);
+  return perform(job, work, noted, act);
+}
+
+template <class Act>
+auto SimKernelFiles::perform(const Job& job, const DiskCall& work,
+                             const std::optional<RunLog::CallId>& noted, const Act& act) {
   disk_.set_time(machine_.clock().wall(machine_.now()));
-  const Result result = act(work);
+  const auto result = act(work);
   RunLog* const told = noted ? machine_.run_log() : nullptr;
   if (told != nullptr) told->answered(*noted, answer_text(job, result));
   return result;

@@ -59,6 +59,12 @@ void SimKernel::leave_if_endless() {
   }
 }
 
+void SimKernel::drop_if_endless() {
+  const bool ends = machine_.over() || machine_.is_down() || threads_.is_ending();
+  if (!ends || !current_runtime().scheduler().can_drop()) return;
+  if (++calls_in_vain_ > kMostInVain) drop_coroutine(DropAs::Forced);
+}
+
 void SimKernel::leave_if_interrupted(ssize_t result) {
   if (result != -EINTR && result != -ECANCELED) return;
   if (!machine_.over() && !machine_.is_down()) leave_if_endless();

@@ -30,6 +30,7 @@ std::string ReadyWait::info() const {
   std::string text = call_;
   const char* separator = " (descriptor ";
   for (const Item& each : items_) {
+    if (each.descriptor < 0) return text;
     text += separator + fmt::to_string(each.descriptor);
     separator = ", ";
   }
@@ -41,8 +42,10 @@ void ReadyWait::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) co
   if (items_.empty()) return facts.outside("nobody: it watches no descriptor");
   for (const Item& each : items_) {
     const std::string state = each.description->state();
-    facts.state(fmt::format("descriptor {}, {}{}{}", each.descriptor, each.description->kind(),
-                            state.empty() ? "" : ": ", state));
+    const std::string number =
+        each.descriptor < 0 ? "" : fmt::format("descriptor {}, ", each.descriptor);
+    facts.state(fmt::format("{}{}{}{}", number, each.description->kind(), state.empty() ? "" : ": ",
+                            state));
     facts.outside(each.description->maker());
   }
 }

@@ -19,7 +19,7 @@ class ReadyWait final : public Event, private DescriptionWatcher {
   struct Item {
     std::shared_ptr<Description> description;
     Readiness wanted;
-    int descriptor;  // For people.
+    int descriptor;  // For people; negative when it has none.
   };
 
   /// `call` is what reports call the wait: "recv".
