@@ -137,6 +137,20 @@ class PosixFilesAtCrashes : public test::WorldFixture {
   }
 };
 
+TEST_F(PosixFilesAtCrashes, WhatIsWrittenWithOSyncIsKept) {
+  const auto found = left(
+      [] {
+        ::close(make("a"));
+        const int file = ::open("a", O_WRONLY | O_DSYNC);
+        const int other = ::open("b", O_WRONLY | O_CREAT | O_SYNC, 0644);
+        EXPECT_EQ(::fsync(::open("/", O_RDONLY | O_DIRECTORY)), 0);
+        EXPECT_EQ(::write(file, "abc", 3), 3);
+        EXPECT_EQ(::pwrite(other, "de", 2, 0), 2);
+      },
+      [] { return contents("a") + contents("b"); });
+  EXPECT_EQ(found, (std::set<std::string>{"abcde"}));
+}
+
 TEST_F(PosixFilesAtCrashes, WhatIsNotSyncedIsKeptLostOrTorn) {
   const auto found = left(
       [] {

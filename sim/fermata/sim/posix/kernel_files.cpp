@@ -180,7 +180,7 @@ ssize_t SimKernelFiles::read_from(OpenFile& file, const DiskCall& work,
 }
 
 ssize_t SimKernelFiles::write_to(OpenFile& file, const DiskCall& work,
-                                 std::span<const iovec> source, off64_t& offset) {
+                                 std::span<const iovec> source, off64_t& offset, bool lasts) {
   if (faults_.has_error(work)) return -EIO;
   const std::vector<std::byte> bytes = gather(source);
   if (bytes.empty()) return 0;
@@ -193,6 +193,9 @@ ssize_t SimKernelFiles::write_to(OpenFile& file, const DiskCall& work,
   std::size_t moved = 0;
   const std::span taken = std::span(bytes).first(size);
   if (const int code = disk_.write(file.inode(), begin, taken, bytes.size(), moved)) return -code;
+  if (lasts || (file.status & O_DSYNC) != 0) {
+    if (const int code = sync_file(work, file.inode(), posix::Sync::File)) return code;
+  }
   offset = static_cast<off64_t>(begin + moved);
   return static_cast<ssize_t>(moved);
 }

@@ -191,9 +191,10 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   [[nodiscard]] int open_device(const char* path, int flags);
   [[nodiscard]] ssize_t read_from(OpenFile& file, const DiskCall& work,
                                   std::span<const iovec> target, off64_t offset);
-  /// Moves `offset` behind what it has written.
+  /// Moves `offset` behind what it has written, which is durable if it `lasts`.
   [[nodiscard]] ssize_t write_to(OpenFile& file, const DiskCall& work,
-                                 std::span<const iovec> source, off64_t& offset);
+                                 std::span<const iovec> source, off64_t& offset,
+                                 bool lasts = false);
   [[nodiscard]] int sync_file(const DiskCall& work, Disk::Inode inode, posix::Sync what);
   [[nodiscard]] int take_lock(const char* call, FileLocks& locks, const OpenFile& file,
                               const FileLocks::Lock& wanted, bool waits);

@@ -260,11 +260,8 @@ std::int64_t SimKernelFiles::act(const QueuedCall& call, const DiskCall& work) {
   OpenFile& file = *call.file;
   if (syncs(call.what)) return sync_file(work, file.inode(), posix::Sync::File);
   if (!writes(call.what)) return read_from(file, work, call.pieces, offset);
-  const std::int64_t written = write_to(file, work, call.pieces, offset);
   const bool lasts = (call.what.aio_rw_flags & (RWF_DSYNC | RWF_SYNC)) != 0;
-  if (written <= 0 || !lasts) return written;
-  const int code = sync_file(work, file.inode(), posix::Sync::File);
-  return code != 0 ? code : written;
+  return write_to(file, work, call.pieces, offset, lasts);
 }
 
 // --- results ---
