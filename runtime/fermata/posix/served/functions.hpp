@@ -84,6 +84,8 @@
   ROW(file, fsync) \
   ROW(file, ftruncate) \
   ROW(file, ftruncate64) \
+  ROW(file, ftw) \
+  ROW(file, ftw64) \
   ROW(file, futimens) \
   ROW(file, futimes) \
   ROW(file, get_current_dir_name) \
@@ -93,6 +95,8 @@
   ROW(file, getgid) \
   ROW(file, getuid) \
   ROW(file, getxattr) \
+  ROW(file, glob) \
+  ROW(file, glob64) \
   ROW(file, inotify_add_watch) \
   ROW(file, inotify_init) \
   ROW(file, inotify_init1) \
@@ -119,6 +123,8 @@
   ROW(file, mkostemp64) \
   ROW(file, mkstemp) \
   ROW(file, mkstemp64) \
+  ROW(file, nftw) \
+  ROW(file, nftw64) \
   ROW(file, open) \
   ROW(file, open64) \
   ROW(file, openat) \

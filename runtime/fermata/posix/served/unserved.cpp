@@ -4,8 +4,6 @@
 // Simulated code that calls one of these would read and change the real world; so the run fails,
 // and the call fails with ENOSYS.
 
-#include <ftw.h>
-#include <glob.h>
 #include <grp.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -58,19 +56,6 @@ struct Failed {
 
 extern "C" {
 
-FERMATA_UNSERVED(int, ftw, (const char* path, __ftw_func_t visit, int most), (path, visit, most), )
-FERMATA_UNSERVED(int, ftw64, (const char* path, __ftw64_func_t visit, int most),
-                 (path, visit, most), )
-FERMATA_UNSERVED(int, nftw, (const char* path, __nftw_func_t visit, int most, int flags),
-                 (path, visit, most, flags), )
-FERMATA_UNSERVED(int, nftw64, (const char* path, __nftw64_func_t visit, int most, int flags),
-                 (path, visit, most, flags), )
-FERMATA_UNSERVED(int, glob,
-                 (const char* pattern, int flags, int (*failed)(const char*, int), glob_t* found),
-                 (pattern, flags, failed, found), noexcept)
-FERMATA_UNSERVED(int, glob64,
-                 (const char* pattern, int flags, int (*failed)(const char*, int), glob64_t* found),
-                 (pattern, flags, failed, found), noexcept)
 FERMATA_UNSERVED(int, mkfifo, (const char* path, mode_t mode), (path, mode), noexcept)
 FERMATA_UNSERVED(int, mknod, (const char* path, mode_t mode, dev_t device), (path, mode, device),
                  noexcept)

@@ -7,14 +7,8 @@
 
 // clang-format off
 #define FERMATA_UNSERVED_FUNCTIONS(ROW) \
-  ROW(file, ftw) \
-  ROW(file, ftw64) \
-  ROW(file, glob) \
-  ROW(file, glob64) \
   ROW(file, mkfifo) \
   ROW(file, mknod) \
-  ROW(file, nftw) \
-  ROW(file, nftw64) \
   ROW(memory, shmat) \
   ROW(memory, shmdt) \
   ROW(memory, shmget) \
