@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
 #include "fermata/posix/foreign_code.hpp"
@@ -42,18 +41,6 @@ TEST_F(Unserved, TheProgramsOwnCallsFailAsWell) {
   EXPECT_NE(world_->failure()->message.find(" calls system(), which is not served"),
             std::string::npos)
       << world_->failure()->message;
-}
-
-TEST_F(Unserved, StreamsOfTheCppLibraryGoOnToTheSystem) {
-  const std::string path = ::testing::TempDir() + "unserved_test.txt";
-  world_->node("main", [&] {
-    std::ofstream(path) << "written";
-    std::string read;
-    std::ifstream(path) >> read;
-    EXPECT_EQ(read, "written");
-  });
-  run();
-  std::remove(path.c_str());
 }
 
 TEST_F(Unserved, DevicesCanBeOpened) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/context/context_pool.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,15 +11,16 @@
 #include <bit>
 #include <cerrno>
 #include <exception>
-#include <fstream>
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "fermata/base/error.hpp"
 #include "fermata/base/text_of.hpp"
 #include "fermata/context/switch.hpp"
+#include "fermata/system/system_calls.hpp"
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
@@ -63,9 +65,13 @@ StackOptions checked(StackOptions options) {
 }
 
 std::string mapping_cap() {
-  std::string text = "unknown";
-  std::ifstream("/proc/sys/vm/max_map_count") >> text;
-  return text;
+  std::array<char, 32> text = {};
+  const int file = os::kernel.open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
+  const ssize_t size = os::kernel.read(file, text.data(), text.size());
+  os::kernel.close(file);
+  if (size <= 0) return "unknown";
+  const std::string_view read(text.data(), static_cast<std::size_t>(size));
+  return std::string(read.substr(0, read.find('\n')));
 }
 
 /// At the cap a mapping is refused whatever its size; elsewhere a page is nearly always to be had.

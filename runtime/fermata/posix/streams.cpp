@@ -28,6 +28,7 @@ constexpr std::size_t kBuffer = 4096;
 struct Stream {
   Kernel* kernel;
   int descriptor;
+  bool closes_itself;
   std::FILE* file = nullptr;
   bool busy = false;     // Somebody waits in the middle of an operation.
   bool dropped = false;  // Its process has ended.
@@ -141,8 +142,9 @@ int close(void* cookie) {
 
 }  // namespace
 
-std::FILE* make_stream(Kernel& kernel, int descriptor, const char* mode) noexcept {
-  auto* const stream = new (std::nothrow) Stream{&kernel, descriptor};
+std::FILE* make_stream(Kernel& kernel, int descriptor, const char* mode,
+                       bool closes_itself) noexcept {
+  auto* const stream = new (std::nothrow) Stream{&kernel, descriptor, closes_itself};
   if (stream == nullptr) return nullptr;
   std::FILE* const file =
       ::fopencookie(stream, mode, {.read = read, .write = write, .seek = seek, .close = close});
@@ -187,7 +189,12 @@ void drop_streams(const Kernel& kernel) noexcept {
   for (Stream* const each : streams_of(kernel)) {
     each->dropped = true;
     FERMATA_ASSERT(each->file != nullptr);
-    std::fclose(each->file);
+    if (!each->closes_itself) {
+      std::fclose(each->file);
+      continue;
+    }
+    const std::lock_guard lock(list_mutex());
+    std::erase(list(), each);
   }
 }
 

@@ -80,7 +80,7 @@ struct Range {
   }
 };
 
-/// Libraries that are not foreign.
+/// Libraries that are not foreign, but for the C++ library.
 constexpr std::size_t kMostOwn = 64;
 constinit std::array<Range, kMostOwn> own_libraries;
 constinit std::size_t own_library_count = 0;
@@ -95,7 +95,10 @@ int note_own_library(dl_phdr_info* library, std::size_t, void*) {
     if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
     const std::uintptr_t begin = library->dlpi_addr + header.p_vaddr;
     const Range code = {begin, begin + header.p_memsz};
-    if (name.starts_with("libstdc++.") || name.starts_with("libc++.")) cpp_library = code;
+    if (name.starts_with("libstdc++.") || name.starts_with("libc++.")) {
+      cpp_library = code;
+      continue;
+    }
     if (name.starts_with("libgcc_s.")) unwinder = code;
     if (own_library_count < kMostOwn) own_libraries[own_library_count++] = code;
   }
@@ -122,8 +125,13 @@ constinit std::array<std::atomic<void*>, kRows.size()> real_functions = {};
 
 Kernel* serving_from(const void* from) noexcept {
   caller = from;
-  return cpp_library.has(from) || unwinder.has(from) ? nullptr : serving;
+  const bool serves_all = serving->extent() == Kernel::Extent::Machine;
+  return serves_all || !is_compilers(from) ? serving : nullptr;
 }
+
+bool is_cpp_library(const void* from) noexcept { return cpp_library.has(from); }
+
+bool is_compilers(const void* from) noexcept { return is_cpp_library(from) || unwinder.has(from); }
 
 Files* files_from(const void* from) noexcept {
   caller = from;

@@ -30,6 +30,9 @@ extern constinit std::array<std::atomic<void*>, static_cast<std::size_t>(Functio
 [[nodiscard, gnu::cold]] void* look_up(Function function) noexcept;
 [[nodiscard]] Kernel* serving_from(const void* from) noexcept;
 [[nodiscard]] Files* files_from(const void* from) noexcept;
+[[nodiscard]] bool is_cpp_library(const void* from) noexcept;
+/// Whether the call is one of the libraries that the compiler puts into each program.
+[[nodiscard]] bool is_compilers(const void* from) noexcept;
 }  // namespace detail
 
 /// What the C library, or the sanitizer before it, has under this name. Ends the program when
@@ -54,8 +57,8 @@ template <class F>
   return detail::real_functions[static_cast<std::size_t>(function)].load(std::memory_order_relaxed);
 }
 
-/// The kernel that serves a call from there, which is noted; null for one of the C++ library, which
-/// reads and writes files of its own streams.
+/// The kernel that serves a call from there, which is noted. One that serves waits only does not
+/// serve the C++ library, whose streams are those of real files then.
 [[nodiscard]] inline Kernel* serving_for(const void* from) noexcept {
   return __builtin_expect(serving == nullptr, 1) ? nullptr : detail::serving_from(from);
 }
@@ -77,7 +80,7 @@ template <class F>
 }
 
 /// The files that a call from there is about; null: the C library's. Libraries of the system and of
-/// the compiler, such as the C++ library and a sanitizer, have the C library's.
+/// the compiler, such as a sanitizer, have the C library's, but for the C++ library.
 [[nodiscard]] inline Files* files_for(const void* from) noexcept {
   return __builtin_expect(serving == nullptr, 1) ? nullptr : detail::files_from(from);
 }

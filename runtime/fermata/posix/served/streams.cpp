@@ -22,6 +22,7 @@ using fermata::posix::flush_streams;
 using fermata::posix::make_stream;
 using fermata::posix::redirect;
 using fermata::posix::serving;
+using fermata::posix::detail::is_cpp_library;
 
 namespace {
 
@@ -60,23 +61,23 @@ FILE* fail(int code) noexcept {
 }
 
 /// On a descriptor that is closed when there is no stream.
-FILE* stream_on(int descriptor, const char* mode) {
+FILE* stream_on(int descriptor, const char* mode, const void* caller) {
   if (answer(descriptor) < 0) return nullptr;
-  FILE* const stream = make_stream(*serving, descriptor, mode);
+  FILE* const stream = make_stream(*serving, descriptor, mode, is_cpp_library(caller));
   if (stream == nullptr) static_cast<void>(serving->close(descriptor));
   return stream;
 }
 
-FILE* open_stream(Files& files, const char* path, const char* mode) {
+FILE* open_stream(Files& files, const char* path, const char* mode, const void* caller) {
   const int flags = flags_of(mode);
   if (flags < 0) return fail(EINVAL);
   const int descriptor = files.open(at(path), flags, kPermissions);
   const bool only_appends = (flags & O_APPEND) != 0 && (flags & O_ACCMODE) == O_WRONLY;
   if (only_appends) static_cast<void>(files.seek(descriptor, 0, SEEK_END));
-  return stream_on(descriptor, mode);
+  return stream_on(descriptor, mode, caller);
 }
 
-FILE* stream_of(int descriptor, const char* mode) {
+FILE* stream_of(int descriptor, const char* mode, const void* caller) {
   const int flags = flags_of(mode);
   if (flags < 0) return fail(EINVAL);
   const int status = serving->fcntl(descriptor, F_GETFL, 0);
@@ -86,7 +87,7 @@ FILE* stream_of(int descriptor, const char* mode) {
   if ((flags & O_APPEND) != 0) {
     static_cast<void>(serving->fcntl(descriptor, F_SETFL, status | O_APPEND));
   }
-  return make_stream(*serving, descriptor, mode);
+  return make_stream(*serving, descriptor, mode, is_cpp_library(caller));
 }
 
 FILE* open_again(Files& files, const char* path, const char* mode, FILE* stream,
@@ -111,18 +112,24 @@ FILE* open_again(Files& files, const char* path, const char* mode, FILE* stream,
 extern "C" {
 
 FILE* fopen(const char* path, const char* mode) {
-  Files* const files = files_for(__builtin_return_address(0));
-  return files == nullptr ? FERMATA_REAL(fopen)(path, mode) : open_stream(*files, path, mode);
+  const void* const caller = __builtin_return_address(0);
+  Files* const files = files_for(caller);
+  return files == nullptr ? FERMATA_REAL(fopen)(path, mode)
+                          : open_stream(*files, path, mode, caller);
 }
 
 FILE* fopen64(const char* path, const char* mode) {
-  Files* const files = files_for(__builtin_return_address(0));
-  return files == nullptr ? FERMATA_REAL(fopen64)(path, mode) : open_stream(*files, path, mode);
+  const void* const caller = __builtin_return_address(0);
+  Files* const files = files_for(caller);
+  return files == nullptr ? FERMATA_REAL(fopen64)(path, mode)
+                          : open_stream(*files, path, mode, caller);
 }
 
 FILE* fdopen(int descriptor, const char* mode) noexcept {
-  Files* const files = files_for(__builtin_return_address(0));
-  return files == nullptr ? FERMATA_REAL(fdopen)(descriptor, mode) : stream_of(descriptor, mode);
+  const void* const caller = __builtin_return_address(0);
+  Files* const files = files_for(caller);
+  return files == nullptr ? FERMATA_REAL(fdopen)(descriptor, mode)
+                          : stream_of(descriptor, mode, caller);
 }
 
 FILE* freopen(const char* path, const char* mode, FILE* stream) {
@@ -140,14 +147,17 @@ FILE* freopen64(const char* path, const char* mode, FILE* stream) {
 }
 
 FILE* tmpfile() {
-  Files* const files = files_for(__builtin_return_address(0));
-  return files == nullptr ? FERMATA_REAL(tmpfile)() : stream_on(files->open_unnamed(O_RDWR), "w+");
+  const void* const caller = __builtin_return_address(0);
+  Files* const files = files_for(caller);
+  return files == nullptr ? FERMATA_REAL(tmpfile)()
+                          : stream_on(files->open_unnamed(O_RDWR), "w+", caller);
 }
 
 FILE* tmpfile64() {
-  Files* const files = files_for(__builtin_return_address(0));
+  const void* const caller = __builtin_return_address(0);
+  Files* const files = files_for(caller);
   return files == nullptr ? FERMATA_REAL(tmpfile64)()
-                          : stream_on(files->open_unnamed(O_RDWR), "w+");
+                          : stream_on(files->open_unnamed(O_RDWR), "w+", caller);
 }
 
 int fileno(FILE* stream) noexcept {

@@ -22,8 +22,9 @@ namespace fermata::posix {
 /// ones.
 [[nodiscard]] inline Threads* locks_for(const void* from) noexcept {
   FERMATA_ASSERT(from != nullptr);
-  Kernel* const kernel = serving_for(from);
-  return kernel == nullptr ? nullptr : kernel->threads();
+  if (__builtin_expect(serving == nullptr, 1)) return nullptr;
+  caller = from;
+  return detail::is_compilers(from) ? nullptr : serving->threads();
 }
 
 /// Whether a time can be waited until.
