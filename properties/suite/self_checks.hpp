@@ -14,7 +14,8 @@ namespace fermata::properties::suite {
 /// Tries all negative controls, and counts them in `tried`.
 [[nodiscard]] int try_controls(std::uint64_t& tried);
 
-/// Each kind of fault has struck in `result`, of an exploration of everything with all faults.
+/// Each kind of fault has struck in `result`, of an exploration of everything with all faults;
+/// except for those that no program of the suite asks for.
 [[nodiscard]] int check_faults(const Result& result);
 
 }  // namespace fermata::properties::suite

@@ -2,6 +2,8 @@
 
 // Time, but for the functions of the guard.
 
+#include <sys/time.h>
+
 #include <cerrno>
 #include <ctime>
 
@@ -27,6 +29,15 @@ int clock_settime(clockid_t clock, const timespec* time) noexcept {
   if (kernel == nullptr) return FERMATA_REAL(clock_settime)(clock, time);
   if (!fermata::posix::is_valid(*time)) return fermata::posix::answer(-EINVAL);
   return fermata::posix::answer(kernel->clock_settime(clock, *time));
+}
+
+int settimeofday(const timeval* time, const struct timezone* zone) noexcept {
+  fermata::posix::Kernel* const kernel = fermata::posix::serving_machine();
+  if (kernel == nullptr) return FERMATA_REAL(settimeofday)(time, zone);
+  if (zone != nullptr) return fermata::posix::answer(time != nullptr ? -EINVAL : 0);
+  const timespec set = {.tv_sec = time->tv_sec, .tv_nsec = time->tv_usec * 1000};
+  if (!fermata::posix::is_valid(set)) return fermata::posix::answer(-EINVAL);
+  return fermata::posix::answer(kernel->clock_settime(CLOCK_REALTIME, set));
 }
 
 // There is one process whose clocks can be asked.

@@ -255,6 +255,7 @@
   ROW(time, clock_getcpuclockid) \
   ROW(time, clock_getres) \
   ROW(time, clock_settime) \
+  ROW(time, settimeofday) \
   ROW(thread, __register_atfork) \
   ROW(thread, call_once) \
   ROW(thread, pthread_cancel) \

@@ -44,6 +44,8 @@ constexpr std::array<const char*, kFaultCount> kNames = {
     "interrupted",
     "spurious-readiness",
     "busy",
+    "thread-creation-failure",
+    "clock-step",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {

@@ -42,8 +42,10 @@ enum class Fault : std::uint8_t {
   Interrupted,        // a read, write or wait for descriptors ends with EINTR, having done nothing
   SpuriousReadiness,  // a descriptor is told to be ready and may not be
   Busy,               // a coroutine computes: time passes before the next one has control
+  ThreadCreationFailure,  // a machine that may refuse threads does so: pthread_create gives EAGAIN
+  ClockStep,              // a machine that may step its wall clock sets it, forwards or backwards
 };
-inline constexpr std::size_t kFaultCount = 30;
+inline constexpr std::size_t kFaultCount = 32;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;
@@ -52,24 +54,27 @@ inline constexpr std::size_t kFaultCount = 30;
 class FaultSet {
  public:
   static constexpr FaultSet none() noexcept { return FaultSet(0); }
-  static constexpr FaultSet all() noexcept { return FaultSet((1u << kFaultCount) - 1); }
+  static constexpr FaultSet all() noexcept {
+    return FaultSet((std::uint64_t{1} << kFaultCount) - 1);
+  }
 
   /// "all", "none" or a list of names with commas between; after "all", "-name" leaves one out, as
   /// in "all,-busy". Throws UsageError naming what it cannot read and the names there are.
   [[nodiscard]] static FaultSet parse(std::string_view text);
 
-  [[nodiscard]] constexpr bool has(Fault fault) const noexcept {
-    return (bits_ >> static_cast<unsigned>(fault) & 1u) != 0;
-  }
-  constexpr void add(Fault fault) noexcept { bits_ |= 1u << static_cast<unsigned>(fault); }
-  constexpr void remove(Fault fault) noexcept { bits_ &= ~(1u << static_cast<unsigned>(fault)); }
+  [[nodiscard]] constexpr bool has(Fault fault) const noexcept { return (bits_ & bit(fault)) != 0; }
+  constexpr void add(Fault fault) noexcept { bits_ |= bit(fault); }
+  constexpr void remove(Fault fault) noexcept { bits_ &= ~bit(fault); }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
 
   friend constexpr bool operator==(FaultSet, FaultSet) = default;
 
  private:
-  constexpr explicit FaultSet(std::uint32_t bits) noexcept : bits_(bits) {}
-  std::uint32_t bits_;
+  static constexpr std::uint64_t bit(Fault fault) noexcept {
+    return std::uint64_t{1} << static_cast<unsigned>(fault);
+  }
+  constexpr explicit FaultSet(std::uint64_t bits) noexcept : bits_(bits) {}
+  std::uint64_t bits_;
 };
 
 /// How often each kind fired, indexed by Fault.

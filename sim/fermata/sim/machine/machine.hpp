@@ -55,6 +55,8 @@ class Machine : private AgendaOwner {
   [[nodiscard]] virtual Instant earliest_visible_time() const noexcept = 0;
   /// Its clock, which gives the time to its program.
   [[nodiscard]] NodeClock& clock() noexcept { return host_->clock_; }
+  /// Sets its wall clock forwards, or backwards.
+  void step_wall_clock(Duration by);
   [[nodiscard]] Agenda& agenda() noexcept { return agenda_; }
 
   [[nodiscard]] FaultPlan& faults() const noexcept { return faults_; }
@@ -66,6 +68,8 @@ class Machine : private AgendaOwner {
   [[nodiscard]] virtual Machine* peer(std::string_view name) const noexcept = 0;
   /// It has crashed and is not up again.
   [[nodiscard]] bool is_down() const noexcept { return host_->down_; }
+  /// Fault::ThreadCreationFailure may strike.
+  [[nodiscard]] bool can_refuse_threads() const noexcept { return host_->may_refuse_threads_; }
   /// The run is over: nothing that still happens here has any effect outside.
   [[nodiscard]] bool over() const noexcept { return run_.over(); }
 
@@ -112,6 +116,7 @@ class Machine : private AgendaOwner {
   std::uint32_t number_ = 0;
   std::uint32_t ip_ = 0;
   bool down_ = false;
+  bool may_refuse_threads_ = false;
 };
 
 }  // namespace fermata::sim::detail

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/sim/machine/node_clock.hpp"
 
+#include <algorithm>
+
 #include "fermata/base/assert.hpp"
 
 namespace fermata::sim::detail {
@@ -23,6 +25,28 @@ std::int64_t scaled(std::int64_t value, std::int64_t numerator, std::int64_t den
 }
 
 }  // namespace
+
+void NodeClock::reset() noexcept {
+  since_ = base_ = Instant();
+  ppm_ = 0;
+  wall_ahead_ = {};
+}
+
+void NodeClock::step_wall(Duration by) {
+  if (by == Duration::zero()) return;
+  wall_ahead_ += by;
+  for (WallClockWatcher* const each : watchers_) each->clock_was_set();
+}
+
+void NodeClock::add(WallClockWatcher& watcher) {
+  FERMATA_ASSERT(std::find(watchers_.begin(), watchers_.end(), &watcher) == watchers_.end());
+  watchers_.push_back(&watcher);
+}
+
+void NodeClock::remove(WallClockWatcher& watcher) noexcept {
+  const std::size_t removed = std::erase(watchers_, &watcher);
+  FERMATA_ASSERT(removed == 1);
+}
 
 void NodeClock::set_drift(std::int32_t ppm, Instant now) noexcept {
   FERMATA_ASSERT(ppm >= -kMostDrift);

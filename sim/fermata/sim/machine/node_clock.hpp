@@ -5,22 +5,36 @@
 // or lose against it, and its wall clock may jump.
 
 #include <cstdint>
+#include <vector>
 
 #include "fermata/base/time.hpp"
 #include "fermata/core/reactor.hpp"
 
 namespace fermata::sim::detail {
 
+/// Is told when a wall clock is set.
+class WallClockWatcher {
+ public:
+  /// It has been set, maybe by another machine's program: what this does has to show later.
+  virtual void clock_was_set() = 0;
+
+ protected:
+  ~WallClockWatcher() = default;
+};
+
 class NodeClock {
  public:
   static constexpr std::int32_t kMostDrift = 100'000;
 
   /// Shows the world's time, and on the wall 2020-01-01 and as much.
-  void reset() noexcept { *this = NodeClock(); }
+  void reset() noexcept;
 
   /// From `now` on it gains `ppm` millionths. REQUIRES: not more than kMostDrift, either way.
   void set_drift(std::int32_t ppm, Instant now) noexcept;
-  void step_wall(Duration by) noexcept { wall_ahead_ += by; }
+  /// Tells those who watch it, in the order in which they came.
+  void step_wall(Duration by);
+  void add(WallClockWatcher& watcher);
+  void remove(WallClockWatcher& watcher) noexcept;
 
   /// The time that it shows at `when`, which is not before the last set_drift().
   [[nodiscard]] Instant shown(Instant when) const noexcept;
@@ -34,6 +48,7 @@ class NodeClock {
   Instant base_;
   std::int32_t ppm_ = 0;
   Duration wall_ahead_{};
+  std::vector<WallClockWatcher*> watchers_;
 };
 
 }  // namespace fermata::sim::detail

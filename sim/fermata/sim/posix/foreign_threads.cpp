@@ -17,8 +17,10 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/posix/foreign_code.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/clock.hpp"
+#include "fermata/sim/posix/clock_news.hpp"
 #include "fermata/sim/posix/interruptible_wait.hpp"
 #include "fermata/sim/posix/kept_caller.hpp"
 #include "fermata/sim/posix/machine_share.hpp"
@@ -312,13 +314,17 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
   const bool is_thread = current() != nullptr;
   host_.begin_waiting();
   const SourcePlace place = host_.place();
+  std::optional<ClockNews> news;
+  if (until && is_wall_clock(until->clock)) news.emplace(machine_, wait);
   const auto wait_for_it = [&](Event* token) {
-    WaitOptions options{.timeout = {}, .token = token};
-    if (until) {
-      const Duration left = duration_of(until->time) - clock_shown(machine_, until->clock);
-      options.timeout = std::max(left, Duration::zero());
-    }
-    fermata::wait(wait, options, place);
+    do {
+      WaitOptions options{.timeout = {}, .token = token};
+      if (until) {
+        const Duration left = duration_of(until->time) - clock_shown(machine_, until->clock);
+        options.timeout = std::max(left, Duration::zero());
+      }
+      fermata::wait(wait, options, place);
+    } while (!wait.is_woken() && news && news->take());
   };
   const bool is_told = is_thread || interruption == Interruption::Wakes;
   const WaitEnd end = wait_interruptibly(host_.foreign_signals(), true, [&](Event* token) {
@@ -376,10 +382,20 @@ std::string ForeignThreads::title_of(const void* object, const char* kind) {
 
 int ForeignThreads::create(pthread_t& thread, const pthread_attr_t* attributes,
                            void* (*start)(void*), void* argument) {
-  if (is_in_vain()) return EAGAIN;
+  if (is_in_vain() || is_refused()) return EAGAIN;
   const int code = make(thread, attributes, start, argument);
   if (code == 0) begin_call("pthread_create");
   return code;
+}
+
+bool ForeignThreads::is_refused() {
+  if (!machine_.can_refuse_threads()) return false;
+  const auto tell = [&](const Decision&) {
+    return fmt::format("'{}' has no room for 'thread {}', which '{}' asks for in {}",
+                       machine_.host().name(), made_ + 1, name_of(me()), host_.place().in_short());
+  };
+  return machine_.faults().strikes(Fault::ThreadCreationFailure, backend::RandomStream::Fault,
+                                   key_of(machine_.key(), "thread creation"), tell);
 }
 
 bool ForeignThreads::begin_worker(void* (*start)(void*), void* argument) {

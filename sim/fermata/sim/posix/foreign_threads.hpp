@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/base/time.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/soft_resolver.hpp"
 #include "fermata/posix/threads.hpp"
@@ -179,6 +180,8 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   bool wake_one(const void* object, const char* kind);
   void wake_all(const void* object);
 
+  /// Fault::ThreadCreationFailure strikes.
+  [[nodiscard]] bool is_refused();
   /// create() without letting others run. 0 or EAGAIN.
   [[nodiscard]] int make(pthread_t& thread, const pthread_attr_t* attributes, void* (*start)(void*),
                          void* argument);

@@ -14,11 +14,18 @@ IntervalTimer::IntervalTimer(Machine& machine, clockid_t clock, std::uint64_t ke
                              std::function<void()> expired)
     : machine_(machine),
       clock_(clock),
+      counted_(clock),
       key_(key),
       expired_(std::move(expired)),
-      expiry_(*this, &IntervalTimer::expire) {}
+      expiry_(*this, &IntervalTimer::expire) {
+  if (is_wall_clock(clock)) machine.clock().add(*this);
+}
 
-Duration IntervalTimer::shown() const { return clock_shown(machine_, clock_); }
+IntervalTimer::~IntervalTimer() {
+  if (is_wall_clock(clock_)) machine_.clock().remove(*this);
+}
+
+Duration IntervalTimer::shown() const { return clock_shown(machine_, counted_); }
 
 // What is armed and will expire is never zero.
 itimerspec IntervalTimer::left() const {
@@ -37,21 +44,27 @@ void IntervalTimer::set(bool absolute, const itimerspec& setting) {
   interval_ = duration_of(setting.it_interval);
   has_expired_ = false;
   armed_ = value > Duration::zero();
+  counted_ = is_wall_clock(clock_) && !absolute ? CLOCK_MONOTONIC : clock_;
   due_ = absolute ? value : shown() + value;
   expiry_.cancel();
-  if (armed_) schedule();
+  if (armed_) schedule(machine_.now());
 }
 
-// A clock that is set meanwhile is looked at again when the time has come.
-void IntervalTimer::schedule() {
+void IntervalTimer::clock_was_set() {
+  if (!expiry_.is_scheduled() || !is_wall_clock(counted_)) return;
+  expiry_.cancel();
+  schedule(machine_.earliest_visible_time());
+}
+
+void IntervalTimer::schedule(Instant earliest) {
   const Instant shown_due = machine_.clock().shown(machine_.now()) + (due_ - shown());
-  const Instant when = std::max(machine_.now(), machine_.clock().when_shown(shown_due));
+  const Instant when = std::max(earliest, machine_.clock().when_shown(shown_due));
   machine_.agenda().schedule(expiry_, when, key_);
 }
 
 void IntervalTimer::expire() {
   FERMATA_ASSERT(armed_ && !has_expired_);
-  if (shown() < due_) return schedule();
+  if (shown() < due_) return schedule(machine_.now());
   has_expired_ = true;
   expired_();
 }
@@ -62,7 +75,7 @@ std::uint64_t IntervalTimer::take() {
   if (!armed_) return 1;
   const std::int64_t more = std::max(shown() - due_, Duration::zero()) / interval_;
   due_ += (more + 1) * interval_;
-  schedule();
+  schedule(machine_.now());
   return 1 + static_cast<std::uint64_t>(more);
 }
 

@@ -8,6 +8,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/clock.hpp"
+#include "fermata/sim/posix/clock_news.hpp"
 #include "fermata/sim/posix/kernel_calls.hpp"
 
 namespace fermata::sim::detail {
@@ -23,10 +24,13 @@ int SimKernel::clock_gettime(clockid_t clock, timespec& time) {
   return 0;
 }
 
+// Nobody may set it to a time at which the machine had not been up for as long as it is.
 int SimKernel::clock_settime(clockid_t clock, const timespec& time) {
+  constexpr time_t kLatest = INT64_MAX / 1'000'000'000 - time_t{30} * 365 * 24 * 3600;
   if (const int code = enter("clock_settime")) return code;
-  if (clock != CLOCK_REALTIME) return is_clock(clock) ? -EPERM : -EINVAL;
-  machine_.clock().step_wall(duration_of(time) - clock_shown(machine_, clock));
+  if (clock != CLOCK_REALTIME || time.tv_sec < 0 || time.tv_sec >= kLatest) return -EINVAL;
+  if (duration_of(time) < clock_shown(machine_, CLOCK_MONOTONIC)) return -EINVAL;
+  machine_.step_wall_clock(duration_of(time) - clock_shown(machine_, clock));
   return 0;
 }
 
@@ -43,11 +47,17 @@ int SimKernel::sleep(clockid_t clock, int flags, const timespec& time, timespec*
     yield();
     return 0;
   }
+  const bool may_be_set = absolute && is_wall_clock(clock);
   const int waited = suspended("nanosleep", [&](const SourcePlace& place, Event* token) {
-    if (token == nullptr) return delay(end - begun, place);
+    if (token == nullptr && !may_be_set) return delay(end - begun, place);
     try {
       ReadyWait never(current_runtime(), machine_, "nanosleep", {});
-      fermata::wait(never, {.timeout = end - begun, .token = token}, place);
+      std::optional<ClockNews> news;
+      if (may_be_set) news.emplace(machine_, never);
+      do {
+        const Duration rest = std::max(end - clock_shown(machine_, clock), Duration::zero());
+        fermata::wait(never, {.timeout = rest, .token = token}, place);
+      } while (news && news->take());
     } catch (const Timeout&) {  // It has slept.
     }
   });

@@ -274,6 +274,8 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::ui
   life_ = 0;
   may_crash_ = false;
   may_pause_ = false;
+  may_step_clock_ = false;
+  may_refuse_threads_ = false;
   clock_.reset();
   disk_.format();
   terminal_.reset();
@@ -595,13 +597,6 @@ void NodeState::set_drift(std::int32_t ppm) {
   }
   clock().set_drift(ppm, std::max(now_, stage_.now()));
   for_each_program([](NodeState& each) { each.wake(); });
-}
-
-void NodeState::step_wall_clock(Duration by) {
-  if (run_log() != nullptr) {
-    record_incident("clock", fmt::format("has its wall clock set ahead by {} ns", by.count()));
-  }
-  clock().step_wall(by);
 }
 
 void NodeState::wipe_disk() {

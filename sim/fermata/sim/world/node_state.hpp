@@ -72,6 +72,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void begin_thread(std::shared_ptr<fermata::detail::ThreadLink> link) override;
   [[noreturn]] void killed_by_signal(int signum) override;
   [[nodiscard]] bool can_pause() const noexcept override { return machine().may_pause_; }
+  [[nodiscard]] bool can_step_clock() const noexcept override { return machine().may_step_clock_; }
   void pause_for(Duration time) override;
 
   // --- for the world ---
@@ -104,6 +105,8 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void note_course(bool cut);
   /// Fault::Pause may strike from now on.
   void may_pause() noexcept { may_pause_ = true; }
+  void may_step_clock() noexcept { may_step_clock_ = true; }
+  void may_refuse_threads() noexcept { may_refuse_threads_ = true; }
   /// Counts its program's beginnings in this run.
   [[nodiscard]] std::uint64_t life() const noexcept { return life_; }
   /// The decision that its crash comes, as Decisions::last_told() names it.
@@ -113,7 +116,6 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void unpause();
   [[nodiscard]] bool is_paused() const noexcept { return paused_ || machine().paused_; }
   void set_drift(std::int32_t ppm);
-  void step_wall_clock(Duration by);
   void wipe_disk();
 
  private:
@@ -167,6 +169,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   std::uint64_t crash_in_ = 0;  // The wait in which it crashes; 0: in none.
   std::uint64_t crash_told_ = 0;
   bool may_pause_ = false;
+  bool may_step_clock_ = false;
 
   // What every turn looks at, side by side.
   Stage& stage_;

@@ -38,6 +38,8 @@ class Program : public Machine {
   /// Fault::Pause may strike.
   [[nodiscard]] virtual bool can_pause() const noexcept = 0;
   virtual void pause_for(Duration time) = 0;
+  /// Fault::ClockStep may strike.
+  [[nodiscard]] virtual bool can_step_clock() const noexcept = 0;
 
  protected:
   using Machine::Machine;

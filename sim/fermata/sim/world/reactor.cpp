@@ -21,6 +21,8 @@ constexpr Duration kLeastLateness = std::chrono::microseconds(10);
 constexpr std::uint64_t kLatenesses = 12;  // Each twice the one before.
 constexpr Duration kLeastPause = std::chrono::milliseconds(1);
 constexpr std::uint64_t kPauses = 14;  // Likewise; the longest is 8 s.
+constexpr Duration kLeastClockStep = std::chrono::milliseconds(1);
+constexpr std::uint64_t kClockSteps = 2 * 18;  // Ahead or back; the most is 131 s.
 
 }  // namespace
 
@@ -28,6 +30,7 @@ SimReactor::SimReactor(Program& program, const Surroundings& around)
     : program_(program),
       lateness_key_(key_of(program.key(), "lateness")),
       pause_key_(key_of(program.key(), "pause")),
+      clock_step_key_(key_of(program.key(), "clock step")),
       order_key_(key_of(program.key(), "order")),
       polls_(attachment_, program),
       kernel_(program, around.network, around.disk, polls_.table()),
@@ -83,6 +86,22 @@ void SimReactor::meet_pause() {
   if (length != 0) program_.pause_for(kLeastPause * (1 << length));
 }
 
+void SimReactor::meet_clock_step() {
+  const auto step_of = [](std::uint64_t drawn) {
+    return (drawn % 2 == 0 ? 1 : -1) * kLeastClockStep * (1 << drawn / 2);
+  };
+  const auto tell = [&](const Decision& decision) {
+    const Duration by = step_of(decision.value);
+    const bool is_ahead = by > Duration::zero();
+    return fmt::format("the wall clock of '{}' is set {} by {}", program_.host().name(),
+                       is_ahead ? "ahead" : "back", amount(is_ahead ? by : -by));
+  };
+  const std::uint64_t drawn = program_.faults().strength(
+      Fault::ClockStep, backend::RandomStream::Time, clock_step_key_, kClockSteps, tell);
+  FERMATA_ASSERT(drawn < kClockSteps);
+  if (drawn != 0) program_.step_wall_clock(step_of(drawn));
+}
+
 Duration SimReactor::lateness() {
   const auto tell = [&](const Decision& decision) {
     return fmt::format("the next timers of '{}' fire {} late", program_.name(),
@@ -96,6 +115,7 @@ Duration SimReactor::lateness() {
 
 void SimReactor::turn(backend::TurnMode mode, Instant wake_by) {
   if (program_.can_pause()) meet_pause();
+  if (program_.can_step_clock()) meet_clock_step();
   polls_.begin_turn();
   if (mode == backend::TurnMode::Block) {
     wake_by = program_.clock().when_shown(wake_by);

@@ -83,6 +83,7 @@ class SimReactor final : public backend::Reactor {
 
  private:
   void meet_pause();
+  void meet_clock_step();
   [[nodiscard]] Duration lateness();
   void happen();
   /// Throws Unsupported in a thread.
@@ -91,6 +92,7 @@ class SimReactor final : public backend::Reactor {
   Program& program_;
   std::uint64_t lateness_key_;
   std::uint64_t pause_key_;
+  std::uint64_t clock_step_key_;
   std::uint64_t order_key_;
   fermata::detail::Attachment attachment_;
   SimPolls polls_;

@@ -48,6 +48,16 @@ Node& Node::may_pause() {
   return *this;
 }
 
+Node& Node::may_step_clock() {
+  state_->may_step_clock();
+  return *this;
+}
+
+Node& Node::may_refuse_threads() {
+  state_->may_refuse_threads();
+  return *this;
+}
+
 void Node::wipe_disk() {
   if (!state_->is_down()) {
     throw UsageError(fmt::format("wipe disk: node '{}' is not down", name()));

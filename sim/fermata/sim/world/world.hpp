@@ -82,6 +82,15 @@ class Node {
   /// Lets the fault `pause` strike this machine, from now on in this run: it stops for a drawn
   /// time, up to 8 s. For programs that do not take a late answer for a missing one.
   Node& may_pause();
+  /// Lets the fault `clock-step` strike this machine, from now on in this run: its wall clock is
+  /// set, forwards or backwards, by up to 131 s each time. For programs that do not measure with
+  /// the wall clock. One that is only wrong from the beginning is the fault `clock`, which strikes
+  /// every machine.
+  Node& may_step_clock();
+  /// Lets the fault `thread-creation-failure` strike this machine, from now on in this run:
+  /// `pthread_create`, `thrd_create` and `std::thread` fail with EAGAIN in code that was not
+  /// written for Fermata. For programs that go on with fewer threads.
+  Node& may_refuse_threads();
   /// Wipes the disk of a machine that is down: it comes up with an empty one. UsageError when it is
   /// not down.
   void wipe_disk();
@@ -93,7 +102,8 @@ class Node {
   void pause();
   void resume();
 
-  /// Moves the wall clock, forwards or backwards; waits are not affected.
+  /// Moves the wall clock, forwards or backwards. No wait of Fermata is affected; what foreign code
+  /// does until a time of that clock ends at that time as it is now.
   void step_wall_clock(Duration by);
   /// Lets its clock gain `ppm` millionths of a second in each second from now on, or lose them when
   /// negative. UsageError unless within 100,000 either way.

@@ -426,6 +426,7 @@ void WorldState::struck(Fault fault, const std::string& sentence) {
     case Fault::WatchOverflow:
     case Fault::OutOfDescriptors:
     case Fault::SpawnFailure:
+    case Fault::ThreadCreationFailure:
     case Fault::Interrupted:
     case Fault::SpuriousReadiness:
       break;

@@ -348,6 +348,14 @@ const std::vector<Case>& cases() {
        use_descriptors,
        {"'main' is told that descriptor [0-9]+ is ready, true or not, after .*"}},
       {"busy", Fault::Busy, sleep_a_bit, {"a step of 'main' takes .*"}},
+      {"clock step",
+       Fault::ClockStep,
+       [](World& world) {
+         world.node("desk", [] { delay(1s); }).may_step_clock();
+         world.run();
+       },
+       {"the wall clock of 'desk' is set ahead by .*",
+        "the wall clock of 'desk' is set back by .*"}},
       // What is drawn without faults.
       {"pick",
        {},
@@ -457,7 +465,7 @@ INSTANTIATE_TEST_SUITE_P(Of, DecisionSentences, ::testing::Range<std::size_t>(0,
 TEST(DecisionSentences, AreTriedForEachFaultThereIs) {
   for (std::size_t i = 0; i < kFaultCount; ++i) {
     const auto fault = static_cast<Fault>(i);
-    bool found = false;
+    bool found = fault == Fault::ThreadCreationFailure;  // Of foreign code: see tests/posix.
     for (const Case& each : cases()) found = found || each.fault == fault;
     EXPECT_TRUE(found) << to_string(fault);
   }

@@ -217,6 +217,25 @@ TEST_F(DisturbanceTest, PausesAndWrongClocksAreDrawnToo) {
   EXPECT_GT(strikes(Fault::Clock, [&] { world_->node("node", naps); }), 0u);
 }
 
+TEST_F(DisturbanceTest, AWallClockIsSetWhereThatIsAllowed) {
+  std::int64_t most_ahead = 0;
+  std::int64_t most_behind = 0;
+  const auto look = [&] {
+    const WallTime begun = wall_clock();
+    for (int i = 0; i < 10; ++i) {
+      delay(1ms);
+      const std::int64_t ahead = wall_clock().nanoseconds - begun.nanoseconds - now().nanoseconds;
+      most_ahead = std::max(most_ahead, ahead);
+      most_behind = std::max(most_behind, -ahead);
+    }
+    EXPECT_EQ(now(), Instant{} + 10ms);
+  };
+  EXPECT_GT(strikes(Fault::ClockStep, [&] { world_->node("node", look).may_step_clock(); }), 0u);
+  EXPECT_GT(most_ahead, Duration(1s).count());
+  EXPECT_GT(most_behind, Duration(1s).count());
+  EXPECT_EQ(strikes(Fault::ClockStep, [&] { world_->node("node", look); }), 0u);
+}
+
 TEST_F(DisturbanceTest, AProgramNamesItsOwnFaults) {
   int torn = 0;
   int lost = 0;
