@@ -226,24 +226,40 @@ void ForeignSignals::break_pipe(const char* call) {
   deliver();
 }
 
+bool ForeignSignals::takes(const Thread& thread, int signal) noexcept {
+  return thread.arrival != nullptr &&
+         (signal_bit(signal) & (~thread.mask | thread.taken)) != 0;
+}
+
+void ForeignSignals::tell_one(int signal) {
+  const auto found = std::find_if(threads_.begin(), threads_.end(),
+                                  [&](const auto& each) { return takes(each.second, signal); });
+  if (found != threads_.end()) found->second.arrival->come();
+}
+
+void ForeignSignals::pass_on() {
+  for (SignalSet left = pending_.set(); left != 0; left &= left - 1) {
+    const int signal = std::countr_zero(left) + 1;
+    const bool is_told = std::any_of(threads_.begin(), threads_.end(), [&](const auto& each) {
+      return takes(each.second, signal) && each.second.arrival->has_come();
+    });
+    if (!is_told) tell_one(signal);
+  }
+}
+
 // Of several threads that could take it the oldest one that waits does.
 void ForeignSignals::post(const Entry& entry, Thread* thread) {
   const int signal = entry.info.si_signo;
   FERMATA_ASSERT(is_signal(signal));
   if (is_dropped(signal, thread)) return;
   used_ = true;
-  const auto takes = [&](const Thread& each) {
-    return each.arrival != nullptr && (signal_bit(signal) & (~each.mask | each.taken)) != 0;
-  };
   (thread != nullptr ? thread->pending : pending_).add(entry);
   for (SignalDescriptor* const each : descriptors_) each->came(signal);
   if (thread != nullptr) {
-    if (takes(*thread)) thread->arrival->come();
+    if (takes(*thread, signal)) thread->arrival->come();
     return;
   }
-  const auto found = std::find_if(threads_.begin(), threads_.end(),
-                                  [&](const auto& each) { return takes(each.second); });
-  if (found != threads_.end()) found->second.arrival->come();
+  tell_one(signal);
 }
 
 // --- delivery ---

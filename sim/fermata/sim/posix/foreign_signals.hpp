@@ -99,6 +99,8 @@ class ForeignSignals final : public posix::Signals {
   void inherit(std::uint64_t thread);
   /// A thread has ended.
   void forget(std::uint64_t thread) { threads_.erase(thread); }
+  /// Somebody may have left without what has come for the process: another one that waits is told.
+  void pass_on();
 
   /// One of `wanted` that is pending for the current coroutine, which it is not any longer.
   [[nodiscard]] std::optional<PendingSignals::Entry> next_of(SignalSet wanted);
@@ -150,6 +152,10 @@ class ForeignSignals final : public posix::Signals {
 
   /// The state of the current coroutine.
   [[nodiscard]] Thread& mine();
+  /// Whether it waits, and lets `signal` in.
+  [[nodiscard]] static bool takes(const Thread& thread, int signal) noexcept;
+  /// Tells the oldest one that waits and takes it.
+  void tell_one(int signal);
   /// Sent to `thread`, or to the process when that is null.
   void post(const Entry& entry, Thread* thread);
   /// What is told of a signal that this process sends.

@@ -300,10 +300,10 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWaitFacts facts, const posix::U
 }
 
 ForeignThreads::Ended ForeignThreads::park_once(ThreadWaitFacts facts, const posix::Until& until,
-                                                std::uint32_t bits) {
+                                                Interruption interruption, std::uint32_t bits) {
   const char* const call = facts.call;
   ThreadWait wait(current_runtime(), lines_, std::move(facts), bits);
-  return park(wait, call, until, Interruption::Wakes);
+  return park(wait, call, until, interruption);
 }
 
 // A thread knows no cancellation but its end; whoever else is cancelled is told by Fermata.
@@ -341,7 +341,12 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
   if (!is_cancelled) return Ended::TimedOut;
   if (is_thread && current()->is_cancelled) return Ended::Cancelled;
   if (is_thread) return shut_down() ? Ended::Over : Ended::Cancelled;
-  return interruption == Interruption::Wakes ? Ended::Cancelled : Ended::Over;
+  if (interruption == Interruption::Wakes) return Ended::Cancelled;
+  // A cancellation does not end this wait: its time is over, or a signal has come.
+  const auto rest = [&] { return duration_of(until->time) - clock_shown(machine_, until->clock); };
+  if (until && rest() <= Duration::zero()) return Ended::TimedOut;
+  host_.foreign_signals().deliver();
+  return Ended::Interrupted;
 }
 
 // A shutdown of the process. A thread may go on until the second time, or until it is alone.
@@ -474,7 +479,9 @@ void ForeignThreads::ended(std::uint64_t number) {
   host_.foreign_signals().forget(number);
   const void* const line = &self->second;
   if (self->second.is_detached) forget_detached(number);
-  if (!over()) wake_all(line);
+  if (over()) return;
+  host_.foreign_signals().pass_on();
+  wake_all(line);
 }
 
 void ForeignThreads::test_cancel() { host_.leave_if_endless(); }

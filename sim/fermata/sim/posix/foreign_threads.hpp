@@ -169,9 +169,9 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   [[nodiscard]] Ended park(ThreadWaitFacts facts, const posix::Until& until);
   /// Ends the current thread when it has been cancelled, and lets that be done in any call.
   void leave_if_at_once();
-  /// Waits once, with Interruption::Wakes.
+  /// Waits once.
   [[nodiscard]] Ended park_once(ThreadWaitFacts facts, const posix::Until& until,
-                                std::uint32_t bits = ~0u);
+                                Interruption interruption, std::uint32_t bits = ~0u);
   /// A thread has been cancelled: whether it ends now.
   [[nodiscard]] bool shut_down();
   /// "mutex '#3'"

@@ -190,6 +190,13 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   [[nodiscard]] int wait(const char* call, std::vector<ReadyWait::Item> items, posix::Limit limit,
                          bool restarts);
 
+  /// The time that limits of waits are of, as the machine's clock shows it.
+  [[nodiscard]] Instant shown_now() const { return machine_.clock().shown(machine_.now()); }
+  /// Waits until `count_ready` has something to count, which it returns.
+  template <class CountReady>
+  [[nodiscard]] int wait_to_poll(std::vector<ReadyWait::Item> items, posix::Limit limit,
+                                 const CountReady& count_ready);
+
   /// Null, and -EBADF in `code`, when it is not open; the step that runs uses it.
   [[nodiscard]] std::shared_ptr<Description> share(int descriptor, int& code);
   /// Calls `operation` with the description, and returns its result; -EBADF when it is not open.

@@ -92,7 +92,7 @@ ssize_t SimKernel::transfer(const Way& way, std::shared_ptr<Description> descrip
   std::vector<iovec> left;  // Once a part is done.
   const std::size_t all = size_of(pieces);
   std::size_t moved = 0;
-  const Instant end = limit ? machine_.now() + *limit : Instant::never();
+  const Instant end = limit ? shown_now() + *limit : Instant::never();
   for (;;) {
     const ssize_t result = attempt(moved == 0 ? pieces : std::span<const iovec>(left));
     if (result > 0) {
@@ -108,7 +108,7 @@ ssize_t SimKernel::transfer(const Way& way, std::shared_ptr<Description> descrip
       return -EAGAIN;
     }
     const posix::Limit rest =
-        limit ? posix::Limit(std::max(end - machine_.now(), Duration::zero())) : std::nullopt;
+        limit ? posix::Limit(std::max(end - shown_now(), Duration::zero())) : std::nullopt;
     const int waited = wait(way.call, {{description, way.wanted, way.descriptor}}, rest, true);
     if (waited == 0) continue;
     if (moved > 0) return static_cast<ssize_t>(moved);

@@ -203,9 +203,23 @@ int SimKernel::poll(std::span<pollfd> asked, posix::Limit limit) {
     idle();
     return count_ready();
   }
-  const int waited = wait("poll", std::exchange(items, {}), limit, false);
+  const int waited = wait_to_poll(std::move(items), limit, count_ready);
   leave_if_interrupted(waited);
-  return waited == 0 || waited == -ETIMEDOUT ? count_ready() : waited;
+  return waited == -ETIMEDOUT ? count_ready() : waited;
+}
+
+// What it was woken for somebody else may have taken.
+template <class CountReady>
+int SimKernel::wait_to_poll(std::vector<ReadyWait::Item> items, posix::Limit limit,
+                            const CountReady& count_ready) {
+  const Instant end = limit ? shown_now() + *limit : Instant::never();
+  for (;;) {
+    const posix::Limit rest =
+        limit ? posix::Limit(std::max(end - shown_now(), Duration::zero())) : std::nullopt;
+    const int waited = wait("poll", items, rest, false);
+    if (waited != 0) return waited;
+    if (const int ready = count_ready()) return ready;
+  }
 }
 
 // --- epoll ---
@@ -258,15 +272,15 @@ int SimKernel::epoll_wait(int descriptor, std::span<epoll_event> room, posix::Li
       "epoll_wait", descriptor, [&](const std::shared_ptr<Description>& found) -> int {
         auto* const epoll = dynamic_cast<Epoll*>(found.get());
         if (epoll == nullptr) return -EINVAL;
-        const Instant end = limit ? machine_.now() + *limit : Instant::never();
+        const Instant end = limit ? shown_now() + *limit : Instant::never();
         const std::uint64_t reader = this->reader();
         for (bool first = true;; first = false) {
           if (const int count = epoll->collect(room, reader)) return count;
-          if (limit && machine_.now() >= end) {
+          if (limit && shown_now() >= end) {
             if (first) idle();
             return first ? epoll->collect(room, reader) : 0;
           }
-          const posix::Limit rest = limit ? posix::Limit(end - machine_.now()) : std::nullopt;
+          const posix::Limit rest = limit ? posix::Limit(end - shown_now()) : std::nullopt;
           const int waited = wait("epoll_wait", {{found, EPOLLIN, descriptor}}, rest, false);
           if (waited == -ETIMEDOUT) return epoll->collect(room, reader);
           if (waited != 0) return waited;

@@ -18,6 +18,7 @@ posix::Signals* SimKernel::signals() noexcept {
 }
 
 int SimKernel::wait_for_signal(const char* call, posix::Limit limit) {
+  leave_if_endless();
   const int waited = wait(call, {}, limit, false);
   leave_if_interrupted(waited);
   return waited;

@@ -43,7 +43,7 @@ int ForeignThreads::wait(pthread_cond_t& condition, pthread_mutex_t& mutex,
   }
   const int code = lock_again(mutex, "pthread_mutex_lock", {});
   if (code != 0) return code;
-  host_.leave_if_endless();
+  if (ended != Ended::Woken) host_.leave_if_endless();  // The wake would be lost.
   return ended == Ended::TimedOut ? ETIMEDOUT : 0;
 }
 
@@ -89,8 +89,12 @@ int ForeignThreads::wait(sem_t& semaphore, const posix::Until& until) {
   if (begins_in_vain(kCall)) return 0;
   while (count_of(semaphore) == 0) {
     if (current_runtime().current() == nullptr) return -host_.refuse_wait(kCall);
-    switch (park_once({.call = kCall, .kind = "semaphore", .object = &semaphore}, until)) {
-      case Ended::Woken:
+    const CoroutineBase& self = *current_runtime().current();
+    const bool was_cancelled = self.is_cancellation_requested();
+    switch (park_once({.call = kCall, .kind = "semaphore", .object = &semaphore}, until,
+                      Interruption::Wakes)) {
+      case Ended::Woken:  // And maybe cancelled as well, which no further wait is told.
+        if (count_of(semaphore) == 0) host_.leave_if_endless();
         break;
       case Ended::TimedOut:
         return ETIMEDOUT;
@@ -99,7 +103,7 @@ int ForeignThreads::wait(sem_t& semaphore, const posix::Until& until) {
         return EINTR;
       case Ended::Cancelled:
         host_.leave_if_endless();
-        return EINTR;
+        return was_cancelled ? ECANCELED : EINTR;
       case Ended::Over:
         host_.leave_if_endless();
         return EINTR;
@@ -193,7 +197,10 @@ int ForeignThreads::wait(const std::uint32_t* word, std::uint32_t expected, std:
     return EAGAIN;
   }
   if (current_runtime().current() == nullptr) return -host_.refuse_wait(kCall);
-  switch (park_once({.call = kCall, .kind = "futex", .object = word}, until, bits)) {
+  // Many wait in a loop that no error ends.
+  const bool was_cancelled = current_runtime().current()->is_cancellation_requested();
+  const Interruption interruption = was_cancelled ? Interruption::Deferred : Interruption::Wakes;
+  switch (park_once({.call = kCall, .kind = "futex", .object = word}, until, interruption, bits)) {
     case Ended::Woken:
       return 0;
     case Ended::TimedOut:
