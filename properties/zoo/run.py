@@ -6,7 +6,7 @@ Each *.patch beside this script is one bug, in copies of the sources that it cha
 It counts as found when the workload of its entry, among 3 to 10 unrelated coroutines, reports the
 invariant that the bug breaks; when its seed replays; when the calm order does not show it, if it
 needs two orderings or more; and when the same workload passes without the bug. The tests of
-libpq.tsv have to find theirs, too. Then the programs
+foreign.tsv have to find theirs, too. Then the programs
 in applications/ are hunted, as applications.py has it, and docs/bench/finding.md is written, unless
 only some were asked for.
 
@@ -38,8 +38,8 @@ CALM_SEEDS = 50
 FIRST_LAW_SCHEDULES = 100
 WALL_LIMIT = 300  # Seconds, of one hunt.
 WORKERS = 2
-LIBPQ = ZOO / "libpq.tsv"
-LIBPQ_SEEDS = (1, 2, 3)
+FOREIGN = ZOO / "foreign.tsv"
+FOREIGN_SEEDS = (1, 2, 3)
 REPORTED = (2, 3, 4, 6)  # Exit codes of what a simulated test reports.
 
 
@@ -177,8 +177,8 @@ class Trial:
         sys.stdout.flush()
 
 
-class LibpqTrial:
-    """One mutant, hunted by a test over the real libpq."""
+class ForeignTrial:
+    """One mutant, hunted by a test over foreign code, such as the real libpq."""
 
     def __init__(self, mutant, program, test, limit):
         self.mutant, self.test, self.limit = mutant, test, limit
@@ -186,7 +186,7 @@ class LibpqTrial:
         self.results = []
 
     def hold(self):
-        self.results = [self.explore(seed) for seed in LIBPQ_SEEDS]
+        self.results = [self.explore(seed) for seed in FOREIGN_SEEDS]
 
     def explore(self, seed):
         environment = {**os.environ, "FERMATA_SEED": str(seed), "FERMATA_RUNS": str(self.limit),
@@ -218,10 +218,10 @@ class LibpqTrial:
         sys.stdout.flush()
 
 
-def libpq_tests():
-    """mutant -> the programs and tests over libpq that have to find it."""
+def foreign_tests():
+    """mutant -> the programs and tests over foreign code that have to find it."""
     tests = {}
-    for line in LIBPQ.read_text(encoding="utf-8").splitlines():
+    for line in FOREIGN.read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             mutant, program, test = line.split("\t")
             tests.setdefault(mutant, []).append((program, test))
@@ -244,7 +244,7 @@ def main():
     entries = {each["mutant"]: each for each in listed if "mutant" in each}
     laws = [each["law"] for each in listed if "law" in each]
     patches = sorted(ZOO.glob("*.patch"))
-    tests = libpq_tests()
+    tests = foreign_tests()
     if {patch.stem for patch in patches} != entries.keys() | tests.keys():
         sys.exit(f"zoo: patches {[p.stem for p in patches]} and workloads {list(entries)} differ")
 
@@ -260,7 +260,7 @@ def main():
                 trials.append(Trial(entries[patch.stem], mutant, plain, options, pool))
                 trials[-1].hold(laws)
             for program, test in tests.get(patch.stem, []):
-                trials.append(LibpqTrial(mutant, program, test, options.limit))
+                trials.append(ForeignTrial(mutant, program, test, options.limit))
                 trials[-1].hold()
             for trial in trials:
                 trial.show()
