@@ -40,7 +40,7 @@ class WakeSource {
   WakeSource& operator=(const WakeSource&) = delete;
   virtual ~WakeSource() = default;
 
-  /// Whoever is going to wait prepares for it.
+  /// Prepares the current thread for waiting.
   virtual void prepare() {}
   /// Waits for a token and takes it: 0, or what errno says.
   virtual int take(Limit limit) = 0;
@@ -49,7 +49,7 @@ class WakeSource {
   /// Gives a token; false when there can be no more now.
   virtual bool give() { return false; }
 
-  /// What the waits are whose results are no tokens.
+  /// Whether what take() gives is a token.
   [[nodiscard]] virtual bool counts() const { return true; }
   /// Whether take() may have a limit.
   [[nodiscard]] virtual bool has_limits() const { return false; }
