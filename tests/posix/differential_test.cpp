@@ -20,6 +20,7 @@
 #include "tests/posix/scripts/comparison.hpp"
 #include "tests/posix/scripts/file_script.hpp"
 #include "tests/posix/scripts/script.hpp"
+#include "tests/posix/scripts/signal_script.hpp"
 
 namespace fermata::test {
 namespace {
@@ -77,6 +78,11 @@ TEST(Differential, LinuxAndTheWorldAnswerScriptsOfFilesAlike) {
                       .prepare = [&] { prepare_files(posix::serving != nullptr ? "/" : place); },
                       .scripts = kScripts});
   std::filesystem::remove_all(place);
+}
+
+TEST(Differential, LinuxAndTheWorldAnswerScriptsOfSignalsAlike) {
+  if (!linux_is_recent()) GTEST_SKIP() << "the world answers like Linux 6.10 and later";
+  compare_with_linux({.draw = draw_signal_script, .prepare = prepare_signals, .scripts = kScripts});
 }
 
 }  // namespace fermata::test

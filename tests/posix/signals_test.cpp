@@ -307,6 +307,21 @@ TEST_F(Signals, TheLastOneOfSeveralIsHandledFirst) {
   });
 }
 
+TEST_F(Signals, OneThatAHandlerKeepsOutComesBeforeTheHandlersBelow) {
+  run_alone([] {
+    handle(SIGUSR1);
+    handle(SIGRTMIN);
+    sigset_t both = only(SIGUSR1);
+    sigaddset(&both, SIGRTMIN);
+    sigprocmask(SIG_BLOCK, &both, nullptr);
+    raise(SIGUSR1);
+    raise(SIGRTMIN);
+    raise(SIGRTMIN);
+    sigprocmask(SIG_UNBLOCK, &both, nullptr);
+    EXPECT_EQ(handled, (std::vector<int>{SIGRTMIN, SIGRTMIN, SIGUSR1}));
+  });
+}
+
 TEST_F(Signals, ThoseOfRealTimeQueueWithTheirValues) {
   run_alone([] {
     const int signal = SIGRTMIN + 1;

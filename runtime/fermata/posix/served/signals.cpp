@@ -185,7 +185,11 @@ int sigtimedwait(const sigset_t* wanted, siginfo_t* info, const timespec* span) 
   Signals* const signals = signals_for(__builtin_return_address(0));
   if (signals == nullptr) return FERMATA_REAL(sigtimedwait)(wanted, info, span);
   if (span != nullptr && !is_valid(*span)) return answer(-EINVAL);
-  return answer(signals->take(*wanted, limit_of(span), info));
+  siginfo_t told = {};
+  const int result = signals->take(*wanted, limit_of(span), &told);
+  if (told.si_code == SI_TKILL) told.si_code = SI_USER;  // As the C library has it.
+  if (result > 0 && info != nullptr) *info = told;
+  return answer(result);
 }
 
 int sigwaitinfo(const sigset_t* wanted, siginfo_t* info) {

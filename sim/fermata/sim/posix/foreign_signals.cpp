@@ -283,7 +283,8 @@ bool ForeignSignals::deliver() {
   return has_run;
 }
 
-// The system puts a frame on the stack for each, and then runs what is on top.
+// The system puts a frame on the stack for each, and then runs what is on top. When that has
+// returned, what it has kept out comes first.
 bool ForeignSignals::run_handlers(bool is_first) {
   std::optional<Entry> entry;
   for (;;) {
@@ -301,7 +302,8 @@ bool ForeignSignals::run_handlers(bool is_first) {
   if (has(SA_RESETHAND)) known = {};
   const SignalSet mask_before = mine().mask;
   mine().mask |= set_of(action.sa_mask) | (has(SA_NODEFER) ? 0 : signal_bit(signal));
-  run_handlers(false);
+  while (run_handlers(false)) {
+  }
   run_handler(action, entry->info);
   mine().mask = mask_before;
   return true;

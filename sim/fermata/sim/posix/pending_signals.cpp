@@ -29,7 +29,8 @@ sigset_t set_from(SignalSet bits) noexcept {
 void PendingSignals::add(const Entry& entry) {
   const int signal = entry.info.si_signo;
   FERMATA_ASSERT(is_signal(signal));
-  if (signal < kFirstOfRealTime && (set_ & signal_bit(signal)) != 0) return;
+  const bool queues = signal >= kFirstOfRealTime || entry.info.si_code == SI_TIMER;
+  if (!queues && (set_ & signal_bit(signal)) != 0) return;
   entries_.push_back(entry);
   set_ |= signal_bit(signal);
 }

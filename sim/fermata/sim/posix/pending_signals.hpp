@@ -29,7 +29,7 @@ class PendingSignals {
   };
 
   [[nodiscard]] SignalSet set() const noexcept { return set_; }
-  /// A signal of real time waits as often as it has come, and any other one once.
+  /// Signals of real time and those of timers wait as often as they have come, any other one once.
   void add(const Entry& entry);
   /// The first of the lowest number among `wanted`, which does not wait any longer.
   [[nodiscard]] std::optional<Entry> take(SignalSet wanted);

@@ -77,7 +77,7 @@ class Socket : public Description {
   [[nodiscard]] virtual bool is_listening() const noexcept { return false; }
   /// Why an option cannot have the value that it was set to, a negative errno, or 0.
   [[nodiscard]] virtual int refuse_option(int /*level*/, int /*name*/) const { return 0; }
-  /// Sets an option that is no value but a deed: 0 or a negative errno; nullopt when it is not one.
+  /// Does what an option without a value asks for: 0 or a negative errno; nullopt: another option.
   [[nodiscard]] virtual std::optional<int> carry_out_option(int /*level*/, int /*name*/,
                                                             const void* /*value*/,
                                                             socklen_t /*size*/) {
