@@ -4,18 +4,20 @@
 
 usage: posix_check.py SOURCE_DIR [--write] | --self-test
 
-Which functions are served stands in runtime/fermata/posix/served/functions.hpp and, for those that
-the guard watches, in sim/fermata/sim/guard/guarded_functions.cpp: one that does not ask who serves
-it is refused. Which options sockets know stands in sim/fermata/sim/posix. How they differ from
-Linux is written in posix_differences.tsv beside this script: names, a tab, what differs. In the
-page a table follows each `<!-- served: KIND -->`; --write makes them anew.
+Which functions are served stands in functions.hpp and thread_functions.hpp of
+runtime/fermata/posix/served and, for those that the guard watches, in
+sim/fermata/sim/guard/guarded_functions.cpp: one that does not ask who serves it is refused. Which
+options sockets know stands in sim/fermata/sim/posix. How they differ from Linux is written in
+posix_differences.tsv beside this script: names, a tab, what differs. In the page a table follows
+each `<!-- served: KIND -->`; --write makes them anew.
 """
 
 import pathlib
 import re
 import sys
 
-SERVED = "runtime/fermata/posix/served/functions.hpp"
+SERVED = ("runtime/fermata/posix/served/functions.hpp",
+          "runtime/fermata/posix/served/thread_functions.hpp")
 NOT_SERVED = "runtime/fermata/posix/served/unserved_functions.hpp"
 GUARDED_NAMES = "sim/fermata/sim/guard/guarded_functions.hpp"
 GUARDED = "sim/fermata/sim/guard/guarded_functions.cpp"
@@ -70,7 +72,7 @@ def guarded_functions(names, code):
 
 def functions(source):
     """kind -> its functions, sorted."""
-    kinds = rows((source / SERVED).read_text())
+    kinds = rows("".join((source / path).read_text() for path in SERVED))
     place = {name: kind for kind, names in KIND_OF_GUARDED.items() for name in names.split()}
     texts = ((source / path).read_text() for path in (GUARDED_NAMES, GUARDED))
     for name, is_served in guarded_functions(*texts):

@@ -68,9 +68,10 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
     sources, build = Path(sys.argv[1]), Path(sys.argv[2])
-    header = sources / "runtime/fermata/posix/served/functions.hpp"
-    names = served_names(header.read_text(encoding="utf-8"))
-    assert names, f"{header}: no rows"
+    folder = sources / "runtime/fermata/posix/served"
+    headers = [folder / "functions.hpp", folder / "thread_functions.hpp"]
+    names = served_names("".join(each.read_text(encoding="utf-8") for each in headers))
+    assert names, f"{folder}: no rows"
     archives = [build / each for each in ARCHIVES if (build / each).exists()]
     listing = subprocess.run(["nm", "-uA", *archives], check=True, text=True, capture_output=True)
     found = violations(listing.stdout, names)

@@ -7,12 +7,16 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
+#include <iomanip>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -66,6 +70,85 @@ TEST_F(Identity, ALibraryFindsTheLimitsOfTheMachine) {
 #endif
   });
   EXPECT_EQ(stubborn_configuration(_SC_NPROCESSORS_ONLN), sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+TEST_F(Identity, LimitsAreThoseOfTheProcess) {
+  rlimit real = {};
+  ASSERT_EQ(prlimit(0, RLIMIT_NOFILE, nullptr, &real), 0);
+  const auto look = [] {
+    rlimit limit = {};
+    EXPECT_EQ(prlimit(0, RLIMIT_NOFILE, nullptr, &limit), 0);
+    EXPECT_EQ(limit.rlim_cur, 1024u);
+    limit = {5, 10};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    EXPECT_EQ(dup(0), 3);
+    EXPECT_EQ(dup(0), 4);
+    EXPECT_EQ(dup(0), -1);
+    EXPECT_EQ(errno, EMFILE);
+    EXPECT_EQ(dup2(0, 5), -1);
+    EXPECT_EQ(errno, EBADF);
+    rlimit before = {};
+    limit = {6, 6};
+    EXPECT_EQ(prlimit(getpid(), RLIMIT_NOFILE, &limit, &before), 0);
+    EXPECT_EQ(before.rlim_max, 10u);
+    EXPECT_EQ(dup(0), 5);
+    limit = {7, 6};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), -1);
+    EXPECT_EQ(errno, EINVAL);
+    limit = {6, 1025};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &limit), -1);
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_EQ(prlimit(1, RLIMIT_NOFILE, nullptr, &before), -1);
+    EXPECT_EQ(errno, ESRCH);
+    limit = {0, 0};
+    EXPECT_EQ(setrlimit(RLIMIT_CORE, &limit), 0);
+    EXPECT_EQ(prlimit(0, RLIMIT_CORE, nullptr, &before), 0);
+    EXPECT_EQ(before.rlim_max, 0u);
+  };
+  world_->node("one", look);
+  world_->node("other", look);
+  run();
+  rlimit now = {};
+  ASSERT_EQ(prlimit(0, RLIMIT_NOFILE, nullptr, &now), 0);
+  EXPECT_EQ(now.rlim_cur, real.rlim_cur);
+}
+
+TEST_F(Identity, TheLogOfTheSystemIsPrinted) {
+  ::testing::internal::CaptureStderr();
+  run_alone([] {
+    syslog(LOG_INFO, "%d and %s", 1, "two");
+    openlog("daemon", LOG_PID, LOG_DAEMON);
+    EXPECT_EQ(setlogmask(LOG_UPTO(LOG_ERR)), 0xff);
+    syslog(LOG_INFO, "nobody reads this");
+    errno = ENOENT;
+    const std::string why = "failed: %m";  // Which compilers do not know.
+    syslog(LOG_ERR, why.c_str(), 0);
+    closelog();
+  });
+  const std::string printed = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(printed.substr(0, printed.find('\n')), "syslog: program: 1 and two");
+  EXPECT_NE(printed.find("syslog: daemon["), std::string::npos) << printed;
+  EXPECT_NE(printed.find("]: failed: No such file or directory\n"), std::string::npos) << printed;
+  EXPECT_EQ(printed.find("nobody"), std::string::npos) << printed;
+}
+
+TEST_F(Identity, SecondsAreCountedInUtc) {
+  const std::string before = std::getenv("TZ") == nullptr ? "" : std::getenv("TZ");
+  setenv("TZ", "XYZ-5", 1);
+  run_alone([] {
+    const time_t time = 86'400;
+    tm parts = {};
+    localtime_r(&time, &parts);
+    std::array<char, 64> text = {};
+    const std::string format = "%s %%s %Y %Z";  // Of which compilers do not know "%s".
+    EXPECT_GT(strftime(text.data(), text.size(), format.c_str(), &parts), 0u);
+    EXPECT_STREQ(text.data(), "86400 %s 1970 UTC");
+    std::ostringstream out;
+    out << std::put_time(&parts, "%H at %s");
+    EXPECT_EQ(out.str(), "00 at 86400");
+  });
+  setenv("TZ", before.c_str(), 1);
+  if (before.empty()) unsetenv("TZ");
 }
 
 TEST_F(Identity, EachProcessBeginsWithoutVariables) {

@@ -41,6 +41,8 @@ class Heap;
 class Signals;
 class Threads;
 
+struct ProcessState;
+
 /// The longest time to wait; without one, forever.
 using Limit = std::optional<std::chrono::nanoseconds>;
 
@@ -155,6 +157,9 @@ class Kernel {
 
   /// What getenv() of foreign libraries knows; null: the variables of the real process.
   [[nodiscard]] virtual Environment* environment() noexcept { return nullptr; }
+
+  /// What the process has set and may read; null: that of the real process.
+  [[nodiscard]] virtual ProcessState* state() noexcept { return nullptr; }
 
   // --- files ---
 

@@ -2,7 +2,11 @@
 
 // Local time, which is UTC on every simulated machine.
 
+#include <clocale>
+#include <cstring>
 #include <ctime>
+#include <string>
+#include <string_view>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/posix/served/real.hpp"
@@ -17,6 +21,30 @@ tm* as_local(tm* time) noexcept {
   FERMATA_ASSERT(time->tm_isdst == 0);
   time->tm_zone = "UTC";
   return time;
+}
+
+/// `format` with the seconds since 1970 in place of each "%s", which the C library would count by
+/// the real machine's time zone.
+std::string with_seconds(std::string_view format, const tm& time) {
+  FERMATA_ASSERT(!format.empty());
+  std::string all;
+  for (std::size_t i = 0; i < format.size(); ++i) {
+    const bool is_whole = format[i] == '%' && i + 1 < format.size();
+    if (is_whole && format[i + 1] == 's') {
+      tm copy = time;
+      all += std::to_string(::timegm(&copy));
+    } else {
+      all += format[i];
+      if (is_whole) all += format[i + 1];
+    }
+    if (is_whole) ++i;
+  }
+  return all;
+}
+
+bool needs_seconds(const char* format) noexcept {
+  FERMATA_ASSERT(format != nullptr);
+  return serving_machine() != nullptr && std::strstr(format, "%s") != nullptr;
 }
 
 }  // namespace
@@ -49,6 +77,26 @@ char* ctime_r(const time_t* time, char* text) noexcept {
   FERMATA_ASSERT(text != nullptr);
   tm parts = {};
   return ::asctime_r(::gmtime_r(time, &parts), text);
+}
+
+size_t strftime(char* text, size_t size, const char* format, const tm* time) noexcept {
+  if (!needs_seconds(format)) return FERMATA_REAL(strftime)(text, size, format, time);
+  return FERMATA_REAL(strftime)(text, size, with_seconds(format, *time).c_str(), time);
+}
+
+size_t strftime_l(char* text, size_t size, const char* format, const tm* time,
+                  locale_t locale) noexcept {
+  if (!needs_seconds(format)) return FERMATA_REAL(strftime_l)(text, size, format, time, locale);
+  return FERMATA_REAL(strftime_l)(text, size, with_seconds(format, *time).c_str(), time, locale);
+}
+
+// What the C++ library calls.
+size_t __strftime_l(char* text, size_t size, const char* format, const tm* time,
+                    locale_t locale) noexcept;
+
+size_t __strftime_l(char* text, size_t size, const char* format, const tm* time,
+                    locale_t locale) noexcept {
+  return strftime_l(text, size, format, time, locale);
 }
 
 void tzset() noexcept {

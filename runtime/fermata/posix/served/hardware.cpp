@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -16,11 +15,12 @@
 #include <ctime>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/posix/served/own_allocator.hpp"
+#include "fermata/posix/process_state.hpp"
 #include "fermata/posix/served/told_by_caller.hpp"
 
 using fermata::posix::Kernel;
 using fermata::posix::machine_for;
+using fermata::posix::ResourceLimits;
 using fermata::posix::serving_machine;
 
 namespace {
@@ -30,8 +30,6 @@ constexpr unsigned long kMemoryBytes = 8UL << 30;
 constexpr unsigned long kFreeMemoryBytes = kMemoryBytes / 2;
 constexpr long kPageBytes = 4096;
 constexpr long kCacheLineBytes = 64;
-constexpr rlim_t kDescriptors = 1024;
-constexpr rlim_t kStackBytes = 8UL << 20;
 
 timespec time_of(Kernel& machine, clockid_t clock) noexcept {
   timespec time = {};
@@ -52,11 +50,11 @@ long configuration(int name) noexcept {
     case _SC_AVPHYS_PAGES:
       return static_cast<long>(kFreeMemoryBytes) / kPageBytes;
     case _SC_OPEN_MAX:
-      return kDescriptors;
+      return static_cast<long>(serving_machine()->state()->limits[RLIMIT_NOFILE].rlim_cur);
     case _SC_CHILD_MAX:
       return -1;  // No limit.
     case _SC_ARG_MAX:
-      return static_cast<long>(kStackBytes / 4);
+      return static_cast<long>(ResourceLimits::kStackBytes / 4);
     case _SC_LEVEL1_ICACHE_LINESIZE:
     case _SC_LEVEL1_DCACHE_LINESIZE:
     case _SC_LEVEL2_CACHE_LINESIZE:
@@ -74,20 +72,6 @@ int fail_with(int code) noexcept {
   errno = code;
   return -1;
 }
-
-#ifndef FERMATA_OWN_ALLOCATOR
-template <class Limit>
-int limit_for(const void* from, int resource, Limit& limit) noexcept {
-  if (machine_for(from) == nullptr) {
-    return static_cast<int>(FERMATA_REAL(syscall)(SYS_prlimit64, 0, resource, nullptr, &limit));
-  }
-  if (resource < 0 || resource >= static_cast<int>(RLIM_NLIMITS)) return fail_with(EINVAL);
-  limit = {RLIM_INFINITY, RLIM_INFINITY};
-  if (resource == RLIMIT_NOFILE) limit = {kDescriptors, kDescriptors};
-  if (resource == RLIMIT_STACK) limit.rlim_cur = kStackBytes;
-  return 0;
-}
-#endif
 
 /// 0 or an errno value.
 int fill_affinity(size_t size, cpu_set_t* set) noexcept {
@@ -174,7 +158,7 @@ int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t* set) 
                                       : check_affinity(size, set);
 }
 
-// --- limits and what has been used ---
+// --- what is configured, and what has been used ---
 
 long sysconf(int name) noexcept {
   const bool is_served = machine_for(__builtin_return_address(0)) != nullptr;
@@ -204,19 +188,6 @@ long pathconf(const char* path, int name) noexcept {
       return fail_with(EINVAL);
   }
 }
-
-// A sanitizer asks for them before anything is ready.
-#ifndef FERMATA_OWN_ALLOCATOR
-
-int getrlimit(__rlimit_resource_t resource, rlimit* limit) noexcept {
-  return limit_for(__builtin_return_address(0), resource, *limit);
-}
-
-int getrlimit64(__rlimit_resource_t resource, rlimit64* limit) noexcept {
-  return limit_for(__builtin_return_address(0), resource, *limit);
-}
-
-#endif
 
 // The time of a process whose one processor has worked all the time.
 int getrusage(__rusage_who_t who, rusage* usage) noexcept {

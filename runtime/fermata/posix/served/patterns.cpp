@@ -40,6 +40,7 @@ bool expand_home(std::string& pattern) {
   const std::size_t end = std::min(pattern.find('/'), pattern.size());
   const std::string home = home_of(pattern.substr(1, end - 1));
   if (home.empty()) return false;
+  FERMATA_ASSERT(end > 0);
   pattern.replace(0, end, home);
   return true;
 }

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <ctime>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/files.hpp"
 #include "fermata/posix/served/limit.hpp"
 #include "fermata/posix/served/real.hpp"
@@ -54,6 +55,7 @@ std::optional<long> serve_queue_call(long number, const Arguments& given, const 
   Files* const files = files_for(from);
   if (files == nullptr) return std::nullopt;
   const auto queue = static_cast<aio_context_t>(given[0]);
+  FERMATA_ASSERT(from != nullptr);
   auto* const made = reinterpret_cast<aio_context_t*>(given[1]);
   switch (number) {
     case SYS_io_setup:

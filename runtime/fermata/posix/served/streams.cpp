@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/posix/served/real.hpp"
 
 using fermata::posix::answer;
@@ -63,6 +64,7 @@ FILE* fail(int code) noexcept {
 /// On a descriptor that is closed when there is no stream.
 FILE* stream_on(int descriptor, const char* mode, const void* caller) {
   if (answer(descriptor) < 0) return nullptr;
+  FERMATA_ASSERT(serving != nullptr);
   FILE* const stream = make_stream(*serving, descriptor, mode, is_cpp_library(caller));
   if (stream == nullptr) static_cast<void>(serving->close(descriptor));
   return stream;

@@ -129,6 +129,7 @@ class Walk {
   }
 
   int visit_all(const std::vector<std::string>& names) {
+    FERMATA_ASSERT(!path_.empty());
     const std::size_t size = path_.size();
     const FTW here = position_;
     if (!path_.ends_with('/')) path_ += '/';

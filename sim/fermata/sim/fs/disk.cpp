@@ -263,7 +263,7 @@ void Disk::tell_of_names(const NameChange& change) const {
 
 void Disk::note(Inode inode, DiskChange done) const {
   if (watchers_.empty()) return;
-  FERMATA_ASSERT(inode != 0 && inode < next_);
+  FERMATA_ASSERT(inode != 0);
   const bool of_directory = is_directory(inode);
   watchers_.each_inode([&](Inode watched) {
     for (const auto& [name, entry] : at(watched).names) {
@@ -411,7 +411,7 @@ void Disk::crash(const CrashDraw& draw, CrashListener* listener) {
   for (auto& [inode, node] : nodes_) {
     const bool told = listener != nullptr && node.image.changed();
     node.image.crash(draw, node.key, listener, told ? path_of(inode) : std::string());
-    used_ += node.image.seen().size();
+    if (!node.is_given) used_ += node.image.seen().size();
   }
 }
 
@@ -462,7 +462,7 @@ void Disk::find_files(Inode directory, const std::string& path, DirectoryNames N
     const std::string full = path.empty() ? name : path + '/' + name;
     if (is_directory(inode)) {
       find_files(inode, full, names, found);
-    } else if (at(inode).type == FileType::Regular) {
+    } else if (at(inode).type == FileType::Regular && !at(inode).is_given) {
       found.emplace(full, inode);
     }
   }

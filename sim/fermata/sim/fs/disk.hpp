@@ -128,6 +128,15 @@ class Disk {
   /// Counts the changes of names and contents since format().
   [[nodiscard]] std::uint64_t changes_made() const noexcept { return changes_made_; }
 
+  // --- files that are given, such as real ones ---
+
+  /// Adds a file or directory that is durable at once, takes no space, does not appear in reports
+  /// and has fixed times. REQUIRES: there is nothing of that name.
+  Inode add_given(Inode directory, const std::string& name, FileType type);
+  /// Sets what such a file contains.
+  void fill_given(Inode inode, std::span<const std::byte> contents);
+  [[nodiscard]] bool is_given(Inode inode) const { return at(inode).is_given; }
+
   // --- what is open ---
 
   [[nodiscard]] FileStatus status(Inode inode) const;
@@ -210,6 +219,7 @@ class Disk {
     WallTime accessed;
     WallTime changed;
     std::uint64_t key = 0;  // Of the name that it was created with.
+    bool is_given = false;
     std::size_t opens = 0;
     std::size_t links = 0;  // Names, as seen.
     Inode parent = 0;       // Of a directory.

@@ -50,7 +50,7 @@ inline constexpr std::array<FunctionGroup, 10> kPassedFunctions = {{
      "mbsnrtowcs mbsrtowcs mbstowcs mbtowc nl_langinfo nl_langinfo_l regcomp regerror regexec "
      "regfree rindex sigabbrev_np sigdescr_np stpcpy stpncpy strcasecmp strcasecmp_l "
      "strcasestr strcat strchr strchrnul strcmp strcoll strcoll_l strcpy strcspn strdup strerror "
-     "strerror_l strerror_r strerrordesc_np strerrorname_np strftime strftime_l strlen "
+     "strerror_l strerror_r strerrordesc_np strerrorname_np strlen "
      "strncasecmp strncasecmp_l strncat strncmp strncpy strndup strnlen strpbrk strrchr strsep "
      "strsignal strspn strstr strtok strtok_r strverscmp strxfrm strxfrm_l toascii tolower "
      "tolower_l toupper toupper_l towctrans towctrans_l towlower towlower_l towupper towupper_l "

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/time.hpp"
@@ -73,6 +74,12 @@ class Machine : private AgendaOwner {
   /// The run is over: nothing that still happens here has any effect outside.
   [[nodiscard]] bool over() const noexcept { return run_.over(); }
 
+  /// Real files and directories that foreign code sees, by absolute paths.
+  [[nodiscard]] const std::vector<std::string>& real_files() const noexcept {
+    FERMATA_ASSERT(host_->host_ == host_);
+    return host_->real_files_;
+  }
+
   /// Its program gets a signal, in a later turn.
   virtual void signal(int signum) = 0;
   /// The step that runs uses what has a name with this key.
@@ -113,6 +120,7 @@ class Machine : private AgendaOwner {
   Instant now_;
   NodeClock clock_;  // Of a host.
   RunLog* run_log_ = nullptr;
+  std::vector<std::string> real_files_;  // Of a host.
   std::uint32_t number_ = 0;
   std::uint32_t ip_ = 0;
   bool down_ = false;

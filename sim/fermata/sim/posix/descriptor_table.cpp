@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -57,12 +58,16 @@ void DescriptorTable::open_standard_streams() {
   }
 }
 
+std::size_t DescriptorTable::limit() const noexcept {
+  return most_ == nullptr ? kLimit : std::min<std::size_t>(*most_, kLimit);
+}
+
 int DescriptorTable::open(Entry entry, int least) {
   FERMATA_ASSERT(entry.description != nullptr);
   machine_.announced(key_of(machine_.key(), kTableKey), true);
   auto index = static_cast<std::size_t>(least);
   while (index < entries_.size() && entries_[index].description != nullptr) ++index;
-  if (index >= kLimit) return -EMFILE;
+  if (index >= limit()) return -EMFILE;
   if (index >= entries_.size()) entries_.resize(index + 1);
   entries_[index] = std::move(entry);
   return static_cast<int>(index);
@@ -70,7 +75,7 @@ int DescriptorTable::open(Entry entry, int least) {
 
 int DescriptorTable::open_as(int descriptor, Entry entry) {
   const auto index = static_cast<std::size_t>(descriptor);
-  if (descriptor < 0 || index >= kLimit) return EBADF;
+  if (descriptor < 0 || index >= limit()) return EBADF;
   if (index >= entries_.size()) entries_.resize(index + 1);
   const Entry closed = std::exchange(entries_[index], std::move(entry));
   return 0;

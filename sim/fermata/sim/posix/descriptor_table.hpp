@@ -7,6 +7,8 @@
 // Limit    As many as Linux gives a process: EMFILE beyond it, and when the fault
 //          out-of-descriptors strikes.
 
+#include <sys/resource.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -56,6 +58,8 @@ class DescriptorTable final {
   /// Returns an errno value.
   int close(int descriptor);
 
+  /// Numbers from `most` on are not given any more; it may change. kLimit is the limit as well.
+  void limit_by(const rlim_t& most) noexcept { most_ = &most; }
   /// From now on nothing finds a free descriptor, or as before.
   void exhaust(bool value) noexcept { exhausted_ = value; }
   /// The run is over: what is open is closed, and what the program had to close is described by a
@@ -64,11 +68,13 @@ class DescriptorTable final {
 
  private:
   void open_standard_streams();
+  [[nodiscard]] std::size_t limit() const noexcept;
 
   Machine& machine_;
   std::vector<Entry> entries_;  // By number.
   std::uint64_t descriptions_made_ = 0;
   bool exhausted_ = false;
+  const rlim_t* most_ = nullptr;
 };
 
 }  // namespace fermata::sim::detail

@@ -58,6 +58,7 @@ SimKernel::SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorT
       signals_(*this, machine),
       threads_(*this, machine) {
   seed_random(1);
+  table_.limit_by(state_.limits[RLIMIT_NOFILE].rlim_cur);
 }
 
 // Sockets that are still open know the names that they are bound to, which go now.
@@ -80,6 +81,7 @@ void SimKernel::begin_life() {
   threads_.begin_life();
   files_->begin_life();
   environment_.clear();
+  state_ = {};
   image_.forget();
   heap_.clear();
 }

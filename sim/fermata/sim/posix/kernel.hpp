@@ -23,6 +23,7 @@
 #include "fermata/posix/environment.hpp"
 #include "fermata/posix/heap.hpp"
 #include "fermata/posix/kernel.hpp"
+#include "fermata/posix/process_state.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/posix/descriptor_table.hpp"
 #include "fermata/sim/posix/foreign_place.hpp"
@@ -134,6 +135,8 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   void terminate(std::string why) override;
 
   [[nodiscard]] posix::Environment* environment() noexcept override { return &environment_; }
+
+  [[nodiscard]] posix::ProcessState* state() noexcept override { return &state_; }
 
   [[nodiscard]] posix::Files* files() noexcept override;
 
@@ -255,6 +258,7 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   ForeignThreads threads_;
   posix::Heap heap_;
   posix::Environment environment_;
+  posix::ProcessState state_;
   LibraryImage image_;
   mutable std::array<KnownPlace, 64> known_places_{};  // By address: looking for one takes long.
   unsigned idle_calls_ = 0;                            // Since something was waited for.

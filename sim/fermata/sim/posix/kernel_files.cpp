@@ -47,6 +47,7 @@ void SimKernelFiles::begin_life() {
   end_life();
   posix::Maps::all().unmap(this);
   posix::drop_streams(kernel_);
+  tells_real_files_ = false;
 }
 
 void SimKernelFiles::end_life() {

@@ -108,9 +108,10 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
  private:
   /// A kind of call.
   struct Deed {
-    const char* name;  // In keys of draws.
-    const char* noun;  // "the sync of", for people.
-    const char* verb;  // "syncs", likewise.
+    const char* name;    // In keys of draws.
+    const char* noun;    // "the sync of", for people.
+    const char* verb;    // "syncs", likewise.
+    bool changes_names;  // Or attributes: what is real refuses it.
   };
   static constexpr Deed kOpen{"open", "the open of", "opens"};
   static constexpr Deed kRead{"read", "the read of", "reads"};
@@ -119,19 +120,19 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   static constexpr Deed kSyncDirectory{"sync directory", "the sync of directory",
                                        "syncs directory"};
   static constexpr Deed kStatus{"stat", "the look at the status of", "looks up the status of"};
-  static constexpr Deed kTruncate{"truncate", "the truncation of", "truncates"};
+  static constexpr Deed kTruncate{"truncate", "the truncation of", "truncates", true};
   static constexpr Deed kAllocate{"allocate", "the allocation of", "allocates space for"};
-  static constexpr Deed kRename{"rename", "the rename", "renames"};
-  static constexpr Deed kRemove{"remove", "the removal of", "removes"};
+  static constexpr Deed kRename{"rename", "the rename", "renames", true};
+  static constexpr Deed kRemove{"remove", "the removal of", "removes", true};
   static constexpr Deed kMakeDirectory{"make directory", "the making of directory",
-                                       "makes directory"};
+                                       "makes directory", true};
   static constexpr Deed kRemoveDirectory{"remove directory", "the removal of directory",
-                                         "removes directory"};
+                                         "removes directory", true};
   static constexpr Deed kList{"list directory", "the listing of directory", "lists directory"};
-  static constexpr Deed kLink{"link", "the link to", "links"};
-  static constexpr Deed kMakeLink{"make link", "the making of link", "makes link"};
+  static constexpr Deed kLink{"link", "the link to", "links", true};
+  static constexpr Deed kMakeLink{"make link", "the making of link", "makes link", true};
   static constexpr Deed kReadLink{"read link", "the read of link", "reads link"};
-  static constexpr Deed kChange{"change", "the change of", "changes the attributes of"};
+  static constexpr Deed kChange{"change", "the change of", "changes the attributes of", true};
 
   static constexpr mode_t kPermissions = 07777;
 
@@ -142,6 +143,7 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
     std::string shown;  // For people, and in keys of draws.
     Disk::Last last = Disk::Last::IsFollowed;
     std::shared_ptr<OpenFile> file;  // Without a path.
+    bool is_real = false;            // It cannot be changed.
 
     [[nodiscard]] DiskPath where() const { return {path, from}; }
   };
@@ -182,6 +184,13 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   /// A negative errno, or 0; so do those that follow.
   [[nodiscard]] int locate(const posix::Where& where, Place& place);
   [[nodiscard]] int find(const Place& place, Disk::Inode& found) const;
+  [[nodiscard]] int begin_at(const posix::Where& where, Place& place);
+  /// locate() of a path that gets or loses its name: -EROFS where files are real.
+  [[nodiscard]] int locate_to_change(const posix::Where& where, Place& place);
+  /// Whether real files are shown there; brings what there is to the disk.
+  [[nodiscard]] bool is_real(const Place& place);
+  void show_real(const std::string& path);
+  void show_names(Disk::Inode directory, const std::string& path);
   [[nodiscard]] int open_at(const DiskCall& work, const Place& place, int flags, mode_t mode,
                             Disk::Inode& opened);
   [[nodiscard]] int look_for_directory(const Place& place) const;
@@ -232,6 +241,7 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   std::list<QueuedCall> queued_calls_;
   std::list<QueuedPoll> queued_polls_;
   bool takes_time_ = true;
+  bool tells_real_files_ = false;  // It has been told that there are some.
   std::uint64_t next_number_ = 0;
 };
 
@@ -260,7 +270,8 @@ int SimKernelFiles::at_place(const char* call, const Deed& deed, const posix::Wh
                              const Act& act) {
   if (const int code = kernel_.enter(call)) return code;
   Place place;
-  if (const int code = locate(where, place)) return code;
+  const int code = deed.changes_names ? locate_to_change(where, place) : locate(where, place);
+  if (code != 0) return code;
   return carry_out({call, deed, place.shown},
                    [&](const DiskCall& work) { return act(work, std::as_const(place)); });
 }

@@ -25,6 +25,17 @@ namespace fermata::sim::detail {
 // --- places ---
 
 int SimKernelFiles::locate(const posix::Where& where, Place& place) {
+  const int code = begin_at(where, place);
+  if (code == 0) place.is_real = is_real(place);
+  return code;
+}
+
+int SimKernelFiles::locate_to_change(const posix::Where& where, Place& place) {
+  const int code = locate(where, place);
+  return code == 0 && place.is_real ? -EROFS : code;
+}
+
+int SimKernelFiles::begin_at(const posix::Where& where, Place& place) {
   int code = 0;
   std::shared_ptr<Description> found;
   const bool is_descriptor = where.descriptor != AT_FDCWD;
@@ -110,8 +121,8 @@ int SimKernelFiles::rename(const posix::Where& from, const posix::Where& to, uns
   if ((flags & ~static_cast<unsigned>(RENAME_NOREPLACE)) != 0) return -EINVAL;
   Place source;
   Place target;
-  if (const int code = locate(from, source)) return code;
-  const int target_code = locate(to, target);
+  if (const int code = locate_to_change(from, source)) return code;
+  const int target_code = locate_to_change(to, target);
   if (target_code != 0) {  // What is wrong with the directory of the old name is told first.
     const int code = look_for_directory(source);
     return code != 0 ? code : target_code;
@@ -126,8 +137,8 @@ int SimKernelFiles::link(const posix::Where& from, const posix::Where& to) {
   if (const int code = kernel_.enter("link")) return code;
   Place source;
   Place target;
-  if (const int code = locate(from, source)) return code;
-  const int target_code = locate(to, target);
+  if (const int code = locate_to_change(from, source)) return code;
+  const int target_code = locate_to_change(to, target);
   return carry_out({"link", kLink, source.shown, target.shown}, [&](const DiskCall& work) -> int {
     Disk::Inode linked = 0;
     if (const int code = find(source, linked)) return code;

@@ -276,6 +276,7 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::ui
   may_pause_ = false;
   may_step_clock_ = false;
   may_refuse_threads_ = false;
+  real_files_.clear();
   clock_.reset();
   disk_.format();
   terminal_.reset();

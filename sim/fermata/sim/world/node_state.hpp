@@ -100,6 +100,10 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void request_shutdown() noexcept;
   /// Fault::Crash may strike from now on.
   void may_crash();
+  void show_real_files(std::string path) {
+    FERMATA_ASSERT(path.starts_with('/'));
+    real_files_.push_back(std::move(path));
+  }
   /// Tells how far its first life has come while a crash could have struck; `cut`: it would have
   /// gone on.
   void note_course(bool cut);

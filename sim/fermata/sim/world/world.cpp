@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
@@ -55,6 +56,20 @@ Node& Node::may_step_clock() {
 
 Node& Node::may_refuse_threads() {
   state_->may_refuse_threads();
+  return *this;
+}
+
+Node& Node::show_real_files(std::string_view path) {
+  const std::filesystem::path given(path);
+  const bool is_plain =
+      given.is_absolute() && given.has_filename() && given.lexically_normal().string() == path;
+  if (!is_plain) {
+    throw UsageError(fmt::format(
+        "show real files: the path is '{}', expected an absolute one without '.' or a slash at the "
+        "end",
+        path));
+  }
+  state_->show_real_files(std::string(path));
   return *this;
 }
 

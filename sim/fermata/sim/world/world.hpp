@@ -91,6 +91,11 @@ class Node {
   /// `pthread_create`, `thrd_create` and `std::thread` fail with EAGAIN in code that was not
   /// written for Fermata. For programs that go on with fewer threads.
   Node& may_refuse_threads();
+  /// Shows foreign code the real file or directory at `path`, with what is below it, in this run:
+  /// "/usr/share/zoneinfo". It can be read and not changed; times, numbers and owners are not the
+  /// real ones. A run depends on what these files contain. UsageError unless the path is absolute
+  /// and plain, without "." or a slash at the end.
+  Node& show_real_files(std::string_view path);
   /// Wipes the disk of a machine that is down: it comes up with an empty one. UsageError when it is
   /// not down.
   void wipe_disk();

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// FERMATA_THREAD_FUNCTIONS(ROW): the part of FERMATA_FUNCTIONS that is about threads and locks.
+
+// clang-format off
+#define FERMATA_THREAD_FUNCTIONS(ROW) \
+  ROW(thread, __register_atfork) \
+  ROW(thread, call_once) \
+  ROW(thread, pthread_cancel) \
+  ROW(thread, pthread_clockjoin_np) \
+  ROW(thread, pthread_detach) \
+  ROW(thread, pthread_exit) \
+  ROW(thread, pthread_getattr_np) \
+  ROW(thread, pthread_getcpuclockid) \
+  ROW(thread, pthread_getname_np) \
+  ROW(thread, pthread_getschedparam) \
+  ROW(thread, pthread_getspecific) \
+  ROW(thread, pthread_join) \
+  ROW(thread, pthread_key_create) \
+  ROW(thread, pthread_key_delete) \
+  ROW(thread, pthread_once) \
+  ROW(thread, pthread_self) \
+  ROW(thread, pthread_setname_np) \
+  ROW(thread, pthread_setschedparam) \
+  ROW(thread, pthread_setschedprio) \
+  ROW(thread, pthread_setspecific) \
+  ROW(thread, pthread_testcancel) \
+  ROW(thread, pthread_timedjoin_np) \
+  ROW(thread, pthread_tryjoin_np) \
+  ROW(thread, thrd_current) \
+  ROW(thread, thrd_detach) \
+  ROW(thread, thrd_exit) \
+  ROW(thread, thrd_join) \
+  ROW(thread, thrd_sleep) \
+  ROW(thread, thrd_yield) \
+  ROW(thread, tss_create) \
+  ROW(thread, tss_delete) \
+  ROW(thread, tss_get) \
+  ROW(thread, tss_set) \
+  ROW(thread, __pthread_register_cancel) \
+  ROW(thread, __pthread_unregister_cancel) \
+  ROW(thread, __pthread_unwind_next) \
+  ROW(thread, pthread_setcancelstate) \
+  ROW(thread, pthread_setcanceltype) \
+  ROW(lock, cnd_broadcast) \
+  ROW(lock, cnd_destroy) \
+  ROW(lock, cnd_signal) \
+  ROW(lock, cnd_timedwait) \
+  ROW(lock, cnd_wait) \
+  ROW(lock, mtx_destroy) \
+  ROW(lock, mtx_lock) \
+  ROW(lock, mtx_timedlock) \
+  ROW(lock, mtx_trylock) \
+  ROW(lock, mtx_unlock) \
+  ROW(lock, pthread_barrier_destroy) \
+  ROW(lock, pthread_barrier_wait) \
+  ROW(lock, pthread_cond_broadcast) \
+  ROW(lock, pthread_cond_clockwait) \
+  ROW(lock, pthread_cond_destroy) \
+  ROW(lock, pthread_cond_signal) \
+  ROW(lock, pthread_cond_timedwait) \
+  ROW(lock, pthread_cond_wait) \
+  ROW(lock, pthread_mutex_clocklock) \
+  ROW(lock, pthread_mutex_destroy) \
+  ROW(lock, pthread_mutex_lock) \
+  ROW(lock, pthread_mutex_timedlock) \
+  ROW(lock, pthread_mutex_trylock) \
+  ROW(lock, pthread_mutex_unlock) \
+  ROW(lock, pthread_rwlock_clockrdlock) \
+  ROW(lock, pthread_rwlock_clockwrlock) \
+  ROW(lock, pthread_rwlock_rdlock) \
+  ROW(lock, pthread_rwlock_timedrdlock) \
+  ROW(lock, pthread_rwlock_timedwrlock) \
+  ROW(lock, pthread_rwlock_tryrdlock) \
+  ROW(lock, pthread_rwlock_trywrlock) \
+  ROW(lock, pthread_rwlock_unlock) \
+  ROW(lock, pthread_rwlock_wrlock) \
+  ROW(lock, pthread_spin_lock) \
+  ROW(lock, pthread_spin_trylock) \
+  ROW(lock, pthread_spin_unlock) \
+  ROW(lock, sem_clockwait) \
+  ROW(lock, sem_post) \
+  ROW(lock, sem_timedwait) \
+  ROW(lock, sem_trywait) \
+  ROW(lock, sem_wait)
+// clang-format on
