@@ -372,7 +372,7 @@ MAIN_TYPED_TEST(Datagrams, AValueThatWasMovedFromSaysSo) {
   UdpSocket socket = open_socket();
   UdpSocket moved = std::move(socket);
   EXPECT_EQ(error_of([&] { socket.send_to("x", moved.local_address()); }),
-            "handle: expected one that has not been moved from");
+            "handle: an empty value: expected one that was opened, and not moved from");
   EXPECT_FALSE(socket.is_open());
 }
 

@@ -167,7 +167,7 @@ MAIN_TYPED_TEST(AnyIo, MovesAndThenIsNothing) {
   EXPECT_EQ(read_exactly(ends.reader, 5), "hello");
   // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested.
   EXPECT_EQ(error_of([&] { ends.writer.write("x"); }),
-            "handle: expected one that has not been moved from");
+            "handle: an empty value: expected one that was opened, and not moved from");
   ends.writer = std::move(moved);
   EXPECT_TRUE(ends.writer.state().writable);
 }

@@ -315,7 +315,7 @@ MAIN_TYPED_TEST(Streams, AValueThatWasMovedFromSaysSo) {
   typename TestFixture::Pair pair;
   const auto moved = std::move(*pair.client);
   EXPECT_EQ(error_of([&] { pair.client->write("x"); }),
-            "handle: expected one that has not been moved from");
+            "handle: an empty value: expected one that was opened, and not moved from");
 }
 
 MAIN_TYPED_TEST(Streams, TheEndOfAConnectionInUseIsSafe) {

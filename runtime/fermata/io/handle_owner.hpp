@@ -13,6 +13,9 @@ namespace fermata {
 template <class H>
 class HandleOwner {
  public:
+  /// No handle: it can be assigned to, closed and destroyed, and is not open; everything else
+  /// throws UsageError. One that was moved from is the same.
+  HandleOwner() noexcept = default;
   /// `made_at` stands in reports of handles that were left open.
   HandleOwner(Ref<H> handle, const SourcePlace& made_at) noexcept : handle_(std::move(handle)) {
     handle_->set_made_at(made_at);
@@ -33,9 +36,10 @@ class HandleOwner {
   }
 
   [[nodiscard]] bool is_open() const noexcept { return handle_ && !handle_->is_closed(); }
-  /// Throws UsageError on a value that was moved from.
+  /// Throws UsageError on a value that has none.
   [[nodiscard]] H& handle() const {
-    FERMATA_REQUIRE(handle_, "handle: expected one that has not been moved from");
+    FERMATA_REQUIRE(handle_,
+                    "handle: an empty value: expected one that was opened, and not moved from");
     return *handle_;
   }
 

@@ -23,6 +23,10 @@ namespace fermata {
 
 class Process {
  public:
+  /// No process: it can be assigned to and destroyed; everything else throws UsageError. One that
+  /// was moved from is the same.
+  Process() noexcept = default;
+
   /// Starts a program. Throws UsageError when `options` are none that a program can be started
   /// with; InputOutputError when there is no such program or directory, or the system has no room
   /// for another process.
@@ -62,9 +66,9 @@ class Process {
   using MaybeStream = std::optional<PipeStream>;
 
   Process(backend::Processes::Spawned spawned, const SourcePlace& place);
-  /// Throws UsageError on a value that was moved from.
   [[nodiscard]] backend::ProcessHandle& handle() const {
-    FERMATA_REQUIRE(handle_, "process: expected one that has not been moved from");
+    FERMATA_REQUIRE(handle_,
+                    "process: an empty value: expected one that was started, and not moved from");
     return *handle_;
   }
   static PipeStream& stream(MaybeStream& stream, const char* name);
