@@ -53,7 +53,7 @@ bool is_limit(const std::exception_ptr& error) noexcept {
 }  // namespace
 
 void JointItem::run(Event& event, const Outcome& outcome) {
-  FERMATA_ASSERT(&event == event_.get());
+  FERMATA_ASSERT(&event == &this->event());
   wait_->ended(*this, outcome);
 }
 
@@ -89,7 +89,7 @@ void JointWait::add(Event* event) {
   JointItem& item = *next_free_++;
   --room_;
   item.wait_ = this;
-  item.event_ = Ref<Event>::share(*event);
+  item.set_event(*event);
   item.index_ = total_++;
   ++pending_;
   (first_ != nullptr ? last_->next_ : first_) = &item;
@@ -98,8 +98,8 @@ void JointWait::add(Event* event) {
   if (loop_ref_count() == 0) return;
   answer_if_closed(item);
   if (item.state_ != JointItem::State::Pending || settled_) return;
-  event->add_callback(item);
-  start(item);
+  item.subscribe();
+  item.start_event();
 }
 
 void JointWait::seal() {
@@ -140,10 +140,10 @@ void JointWait::feed(std::function<bool()> pull, const SourcePlace& place) {
 void JointWait::arm() {
   try {
     for (JointItem* item = first_; item != nullptr; item = item->next_) {
-      if (item->state_ == JointItem::State::Pending) item->event().add_callback(*item);
+      if (item->state_ == JointItem::State::Pending) item->subscribe();
     }
     for (JointItem* item = first_; item != nullptr && !settled_; item = item->next_) {
-      if (item->state_ == JointItem::State::Pending) start(*item);
+      if (item->state_ == JointItem::State::Pending) item->start_event();
     }
   } catch (...) {
     disarm();
@@ -153,31 +153,8 @@ void JointWait::arm() {
 
 void JointWait::disarm() noexcept {
   for (JointItem* item = first_; item != nullptr; item = item->next_) {
-    if (item->state_ == JointItem::State::Pending) let_go(*item);
+    if (item->state_ == JointItem::State::Pending) item->let_go();
   }
-}
-
-void JointWait::start(JointItem& item) {
-  FERMATA_ASSERT(item.state_ == JointItem::State::Pending);
-  FERMATA_ASSERT(!item.started_);
-  Event& event = item.event();
-  if (!event.is_startable()) return;
-  event.start();
-  if (item.event_ && item.Callback::event() == &event) {
-    item.started_ = true;
-    item.round_ = event.round();
-  } else {
-    event.stop();
-  }
-}
-
-void JointWait::let_go(JointItem& item) noexcept {
-  FERMATA_ASSERT(item.state_ == JointItem::State::Pending);
-  Event& event = item.event();
-  const bool started = std::exchange(item.started_, false);
-  if (started && item.round_ == event.round()) event.stop();
-  event.remove_callback(item);
-  FERMATA_ASSERT(item.Callback::event() == nullptr);
 }
 
 void JointWait::answer_if_closed(JointItem& item) {
@@ -191,8 +168,7 @@ void JointWait::ended(JointItem& item, const Outcome& outcome) {
   FERMATA_ASSERT(item.state_ == JointItem::State::Pending);
   FERMATA_ASSERT(pending_ > 0);
   runtime().kernel().trace(backend::Trace::CallbackCalled, this, 0);
-  Event& event = item.event();
-  let_go(item);
+  item.let_go();
   item.late_ = joining_;
   (first_ended_ != nullptr ? last_ended_->next_ended_ : first_ended_) = &item;
   last_ended_ = &item;
@@ -204,13 +180,7 @@ void JointWait::ended(JointItem& item, const Outcome& outcome) {
     return settle_if_satisfied();
   }
   item.state_ = JointItem::State::Failed;
-  item.error_ = event.error_for_waiter(outcome.error);
-  if (event.replay() != nullptr) {
-    event.mark_exception_owed();
-  } else {  // Nobody can ask it again.
-    event.mark_exception_handled();
-    event.mark_exception_caught();
-  }
+  item.error_ = item.error_in(outcome);
   if (rule_.ignore_errors || joining_) return settle_if_satisfied();
   failed_ = &item;
   settle(item.error_);
@@ -311,7 +281,16 @@ std::exception_ptr JointWait::join(const WaitOptions& limits, const SourcePlace&
   joining_ = true;
   sealed_ = true;
   settled_ = false;
-  return interruption([&] { wait_for_settlement(limits, place); });
+  std::exception_ptr stopped = interruption([&] { wait_for_settlement(limits, place); });
+  if (options_.on_exit == ExitPolicy::CancelAndJoin) catch_late_failures();
+  return stopped;
+}
+
+// Who was told to end, and was waited for, has been heard.
+void JointWait::catch_late_failures() noexcept {
+  for (JointItem* item = first_ended_; item != nullptr; item = item->next_ended_) {
+    if (item->late_ && item->error_) item->event().mark_exception_caught();
+  }
 }
 
 void JointWait::cancel_pending() {

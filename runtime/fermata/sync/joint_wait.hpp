@@ -25,6 +25,7 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/sync/await_options.hpp"
+#include "fermata/sync/event_part.hpp"
 #include "fermata/sync/operation.hpp"
 
 namespace fermata::detail {
@@ -32,7 +33,7 @@ namespace fermata::detail {
 class JointWait;
 
 /// One event among those waited for.
-class JointItem final : public Callback {
+class JointItem final : public EventPart {
  public:
   enum class State : std::uint8_t {
     Pending,
@@ -43,7 +44,6 @@ class JointItem final : public Callback {
 
   void run(Event& event, const Outcome& outcome) override;
 
-  [[nodiscard]] Event& event() const noexcept { return *event_; }
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
   [[nodiscard]] State state() const noexcept { return state_; }
   /// How it failed; null unless it did.
@@ -56,16 +56,12 @@ class JointItem final : public Callback {
 
  private:
   friend class JointWait;
-  void destroy() noexcept override {}  // It is part of its wait's block.
 
   JointWait* wait_ = nullptr;
-  Ref<Event> event_;
   std::exception_ptr error_;
   JointItem* next_ = nullptr;
   JointItem* next_ended_ = nullptr;
   std::size_t index_ = 0;
-  std::uint32_t round_ = 0;  // The event's, when it was started.
-  bool started_ = false;
   bool late_ = false;
   State state_ = State::Pending;
 };
@@ -134,14 +130,13 @@ class JointWait final : public Event {
   void answer_if_closed(JointItem& item);
   void settle_if_satisfied();
   void settle(const std::exception_ptr& error);
-  void start(JointItem& item);
-  void let_go(JointItem& item) noexcept;
   void wait_for_settlement(const WaitOptions& options, const SourcePlace& place);
   [[noreturn]] void fail();
   std::exception_ptr stop_source(std::exception_ptr&& interrupted, const SourcePlace& place);
   void leave(std::exception_ptr&& interrupted, const SourcePlace& place);
   std::exception_ptr join(const WaitOptions& limits, const SourcePlace& place);
   void cancel_pending();
+  void catch_late_failures() noexcept;
 
   JointRule rule_;
   AwaitOptions options_;

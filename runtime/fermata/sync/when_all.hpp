@@ -18,7 +18,8 @@
 // Token       Looked at before the items. With it or the timeout the wait ends, the items do not.
 // Errors      Those returned or thrown are caught by that. All others stay with their items.
 // Exit        AwaitOptions::on_exit says what becomes of items that were not needed. An item that
-//             fails while it is joined is among the errors of the calls that give errors.
+//             fails while it is joined is among the errors of the calls that give errors; when it
+//             was cancelled by the wait, its error counts as caught in any case.
 // Throws      UsageError, before anything is waited for, on an item that is null, the current
 //             coroutine, or closed without an outcome; Cancellation, OperationCancelled, Timeout.
 // Source      CORE-AW-01 to 12.

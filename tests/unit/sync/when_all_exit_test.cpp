@@ -95,6 +95,27 @@ MAIN_TEST_F(WhenAllTest, CancelsWhatIsLeftAndJoinsIt) {
   EXPECT_EQ(text_of(errors), "2=while cleaning up") << "not the cancellation that we caused";
 }
 
+TEST_F(WhenAllTest, HearsTheFailureOfWhatItHasCancelledAndJoined) {
+  FERMATA_CHECKS("CORE-AW-12", "CORE-CO-10");
+  run([] {
+    const auto stubborn = [] {
+      return spawn([]() -> int {
+        try {
+          delay(1h);
+        } catch (const Cancellation&) {
+          throw Error("while cleaning up");
+        }
+        return 0;
+      });
+    };
+    EXPECT_EQ(when_any({value_after(1ms, 1), stubborn()}, {.on_exit = ExitPolicy::CancelAndJoin}),
+              1);
+    EXPECT_THROW(when_all({stubborn()}, {.timeout = 1ms, .on_exit = ExitPolicy::CancelAndJoin}),
+                 Timeout);
+  });
+  EXPECT_TRUE(runtime.exit_errors().empty()) << "nobody else is there to hear it";
+}
+
 MAIN_TEST_F(WhenAllTest, TellsOfACancellationThatItHasNotCaused) {
   const auto victim = spawn([] {
     delay(1h);
