@@ -60,6 +60,7 @@ constexpr std::array kRows = std::to_array<Row>({
     {kRemotePromises, "RemotePromises", "AreKeptOnceWhateverTheirReaderDoes",
      "HoldUnderEveryStrategy"},
     {kScopes, "Scopes", "EndFromTheBottomUp", "HoldUnderEveryStrategy"},
+    {kSelects, "Selects", "TakeOneThingAndLeaveTheOthers", "HoldUnderEveryStrategy"},
     {kStreams, "Streams", "LoseNoByteInSilence", "HoldUnderEveryStrategy"},
     {kSweeps, "Sweeps", "LeaveNothingAmissForTheNext", "HoldUnderEveryStrategy"},
     {kTaskGroups, "TaskGroups", "RunWithinTheirLimitAndSettleOnce", "HoldUnderEveryStrategy"},

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fermata/runtime.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,41 @@ inline void first_of_two() {
   std::printf("the price is %d\n", fermata::await(price));
 }
 
+inline void whichever_comes_first() {
+  const fermata::Channel<int> orders("orders", 4);
+  const fermata::Channel<int> returns("returns", 4);
+  const auto shop = fermata::spawn("shop", [=] {
+    fermata::delay(5ms);
+    returns.send(3);
+  });
+  for (bool open = true; open;) {
+    open = fermata::select(fermata::on_receive(orders,
+                                               [](std::optional<int> number) {
+                                                 if (number) std::printf("order %d\n", *number);
+                                                 return number.has_value();
+                                               }),
+                           fermata::on_receive(returns,
+                                               [](std::optional<int> number) {
+                                                 if (number) std::printf("return %d\n", *number);
+                                                 return number.has_value();
+                                               }),
+                           fermata::on_timeout(20ms, [] {
+                             std::printf("closing time\n");
+                             return false;
+                           }));
+  }
+  fermata::await(shop);
+}
+
+inline void if_it_fits() {
+  const fermata::Channel<std::string> narrow("narrow", 1);
+  for (std::string word : {"first", "second"}) {
+    fermata::select(
+        fermata::on_send(narrow, std::move(word), [] { std::printf("sent\n"); }),
+        fermata::on_timeout(0ms, [&] { std::printf("no room for %s\n", word.c_str()); }));
+  }
+}
+
 inline void patience() {
   const fermata::Channel<int> silent("silent", 1);
   try {
@@ -82,6 +118,8 @@ inline void tour() {
   rendezvous();
   without_waiting();
   first_of_two();
+  whichever_comes_first();
+  if_it_fits();
   patience();
   ends();
   guards();

@@ -77,7 +77,7 @@ SIM_TEST(Guide, CancellationEndWell) {
 SIM_TEST(Guide, ChannelsEndWell) {
   expect_lines(world, guide::channels::tour,
                {"tie", "slur", "fermata", "got 7", "still mine: 1", "3 numbers", "the price is 42",
-                "left: 1"});
+                "return 3", "closing time", "sent", "no room for second", "left: 1"});
 }
 
 SIM_TEST(Guide, PoolsEndWell) {

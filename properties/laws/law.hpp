@@ -76,6 +76,7 @@ extern const Law kProcesses;
 extern const Law kRecovery;
 extern const Law kRemotePromises;
 extern const Law kScopes;
+extern const Law kSelects;
 extern const Law kStreams;
 extern const Law kTaskGroups;
 extern const Law kThreadChannels;

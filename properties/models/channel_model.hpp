@@ -49,14 +49,16 @@ class ChannelModel {
     return {};
   }
 
-  /// The sender was told that the channel does not have it. Only a cancellation leaves that open.
-  [[nodiscard]] Complaint refused(int tag, bool cancelled) {
+  /// The sender was told that the channel does not have it. Only a cancellation leaves that open:
+  /// then the value may be `in_channel` all the same.
+  [[nodiscard]] Complaint refused(int tag, bool cancelled, bool in_channel) {
     Value& value = values_[static_cast<std::size_t>(tag)];
     if (value.fate == Fate::TakenEarly && !cancelled) {
       return "CHAN-01 (VAL): value " + std::to_string(tag) +
              " was received, and its sender was told that it was refused";
     }
-    value.fate = value.fate == Fate::TakenEarly ? Fate::Received : Fate::Refused;
+    const Fate untaken = cancelled && in_channel ? Fate::Doubtful : Fate::Refused;
+    value.fate = value.fate == Fate::TakenEarly ? Fate::Received : untaken;
     return {};
   }
 
@@ -70,6 +72,10 @@ class ChannelModel {
     if (value.fate == Fate::Refused) {
       return "CHAN-01, CHAN-11 (VAL): value " + std::to_string(tag) +
              " was refused, and received all the same";
+    }
+    if (value.fate == Fate::Doubtful) {
+      value.fate = Fate::Received;
+      return {};
     }
     if (value.fate != Fate::Offered && value.fate != Fate::Stored) {
       return "CHAN-01 (VAL): value " + std::to_string(tag) + " was received twice";
@@ -129,7 +135,11 @@ class ChannelModel {
     const auto untold = static_cast<std::size_t>(
         std::count_if(values_.begin(), values_.end(),
                       [](const Value& value) { return value.fate == Fate::TakenEarly; }));
-    if (Complaint complaint = senders.recount(now.senders + untold); !complaint.empty()) {
+    // The value of a select that stood in line for a rendezvous may be stored before it is told.
+    const bool stored_untold = rendezvous && now.count > stored_.size() &&
+                               senders.line().size() == now.senders + untold + 1;
+    const std::size_t told_later = untold + (stored_untold ? 1 : 0);
+    if (Complaint complaint = senders.recount(now.senders + told_later); !complaint.empty()) {
       return "CHAN-04, " + complaint;
     }
     return {};
@@ -164,6 +174,7 @@ class ChannelModel {
     Stored,
     Received,
     Refused,
+    Doubtful,  // its sender was cancelled at a rendezvous, when a value was in it
   };
   struct Value {
     std::size_t sender;

@@ -4,15 +4,13 @@
 
 #include "fermata/sync/channel.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstdio>
 #include <map>
 #include <optional>
 
-#include "properties/models/channel_model.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/listed.hpp"
+#include "properties/subjects/watched_channel.hpp"
 
 namespace fermata::properties {
 namespace {
@@ -47,9 +45,9 @@ class Channels final : public Subject {
 
   explicit Channels(Stage& on)
       : Subject(on),
-        capacity_(kCapacities[on.script().shape[0] % kCapacities.size()]),
         guards_(guards(on.script().shape[1])),
-        channel_("subject", capacity_, guards_),
+        watched_(on, "subject", kCapacities[on.script().shape[0] % kCapacities.size()], guards_,
+                 [this](std::size_t place) { return sleeps(place); }),
         ending_(subscribe(channel_.event(), [this](Event&, const Outcome& end) {
           reason_ = reason_of(end.error);
           if (!is_explained(*reason_)) {
@@ -73,16 +71,16 @@ class Channels final : public Subject {
   }
 
   void at_rest() override {
-    look();
-    stage.complain(model_.is_at_rest(figures()));
+    if (telling_ == 0) watched_.at_rest();
   }
 
   void let_go() override { close_for(CloseReason::Explicit); }
 
   void at_end() override {
     at_rest();
+    watched_.at_end();
     try {
-      for (;;) received(channel_.recv());
+      static_cast<void>(channel_.try_recv());
     } catch (const ChannelError& error) {
       check_end(error);
     }
@@ -91,16 +89,13 @@ class Channels final : public Subject {
         stage.complain("CHAN-12 (WAKE): a future is pending though the channel is closed");
       }
     }
-    stage.complain(model_.conserved());
   }
 
  private:
   /// However an operation has ended, the channel has what the model has; in the middle of one it
   /// need not.
   void look() const {
-    if (telling_ > 0) return;
-    stage.complain(models::ChannelModel::figures_are_sound(figures()));
-    stage.complain(model_.recount(figures()));
+    if (telling_ == 0) watched_.look();
   }
 
   /// A future that an actor has got, and its place in the line of receivers.
@@ -150,41 +145,18 @@ class Channels final : public Subject {
     }
   }
 
-  // --- what the model says of a call that is about to be made ---
-
-  [[nodiscard]] std::size_t others(const models::LineModel& line, std::size_t actor) const {
-    return static_cast<std::size_t>(std::count_if(line.line().begin(), line.line().end(),
-                                                  [&](std::size_t each) { return each != actor; }));
-  }
-  [[nodiscard]] Due due_of_send(std::size_t actor) const {
-    if (reason_) return Due::Now;
-    const std::size_t stored = model_.stored();
-    const std::size_t senders = others(model_.senders, actor);
-    if (capacity_ == 0) {
-      return model_.receivers.line().empty() ? Due::Later : Due::Unknown;
-    }
-    if (stored >= capacity_) return Due::Later;
-    return stored + senders < capacity_ ? Due::Now : Due::Unknown;
-  }
-  [[nodiscard]] Due due_of_receive(std::size_t actor) const {
-    const std::size_t stored = model_.stored();
-    if (stored > others(model_.receivers, actor)) return Due::Now;
-    if (stored > 0) return Due::Unknown;
-    if (reason_) return Due::Now;
-    return model_.senders.line().empty() ? Due::Later : Due::Unknown;
-  }
-
   // --- senders ---
 
   void send(const Cue& cue) {
-    const int tag = model_.offered(cue.actor);
-    model_.senders.arrived(cue.actor);
+    const int tag = watched_.model().offered(cue.actor);
+    watched_.model().senders.arrived(cue.actor);
     call(
-        cue, due_of_send(cue.actor), [&] { channel_.send(tag, cue.patience); },
+        cue, watched_.due_of_send(cue.actor), [&] { channel_.send(tag, cue.patience); },
         [&](const Ending& end) {
           if (end.returned()) moved(end.suspended);
-          end.returned() ? accepted(cue.actor, tag)
-                         : refused(cue.actor, tag, end.way == Way::Cancelled || end.forced());
+          end.returned()
+              ? watched_.accepted(cue.actor, tag)
+              : watched_.refused(cue.actor, tag, end.way == Way::Cancelled || end.forced());
         });
   }
 
@@ -192,41 +164,31 @@ class Channels final : public Subject {
   void try_send(const Cue& cue) {
     if (telling_ > 0) return;  // What is being sent is in the channel, and not in the model.
     const std::size_t place = new_place();
-    const int tag = model_.offered(place);
-    model_.senders.arrived(place);
+    const int tag = watched_.model().offered(place);
+    watched_.model().senders.arrived(place);
     bool kept = false;
     try {
       kept = cue.number % 2 == 0 ? channel_.send_async(tag) : channel_.try_send(tag);
     } catch (const ChannelError&) {
-      refused(place, tag, false);
+      watched_.refused(place, tag, false);
       throw;
     }
     if (kept) moved(false);
-    kept ? accepted(place, tag) : refused(place, tag, false);
-  }
-
-  void accepted(std::size_t place, int tag) {
-    stage.complain(served(model_.senders, place));
-    stage.complain(model_.accepted(tag));
-  }
-  void refused(std::size_t place, int tag, bool cancelled) {
-    model_.senders.left(place);
-    stage.complain(model_.refused(tag, cancelled));
+    kept ? watched_.accepted(place, tag) : watched_.refused(place, tag, false);
   }
 
   // --- receivers ---
 
   void receive(const Cue& cue) {
-    model_.receivers.arrived(cue.actor);
+    watched_.model().receivers.arrived(cue.actor);
     std::optional<int> tag;
     const auto receive = [&] {
       tag = cue.number % 2 == 0 ? channel_.next(cue.patience) : channel_.recv(cue.patience);
     };
-    call(cue, due_of_receive(cue.actor), receive, [&](const Ending& end) {
-      if (!tag) return model_.receivers.left(cue.actor);
+    call(cue, watched_.due_of_receive(cue.actor), receive, [&](const Ending& end) {
+      if (!tag) return watched_.model().receivers.left(cue.actor);
       moved(end.suspended);
-      stage.complain(served(model_.receivers, cue.actor));
-      received(*tag);
+      watched_.served_receiver(cue.actor, *tag);
     });
     if (!tag && reason_ != CloseReason::Explicit) {
       stage.complain("CHAN-20 (ERR): an iteration ends in silence, and nobody has closed");
@@ -235,24 +197,23 @@ class Channels final : public Subject {
 
   void try_receive() {
     const std::size_t place = new_place();
-    model_.receivers.arrived(place);
+    watched_.model().receivers.arrived(place);
     std::optional<int> tag;
     try {
       tag = channel_.try_recv();
     } catch (const ChannelError&) {
-      model_.receivers.left(place);
+      watched_.model().receivers.left(place);
       throw;
     }
-    if (!tag) return model_.receivers.left(place);
-    stage.complain(served(model_.receivers, place));
-    received(*tag);
+    if (!tag) return watched_.model().receivers.left(place);
+    watched_.served_receiver(place, *tag);
   }
 
   void receive_later(const Cue& cue) {
     drop_future(cue);
     Order& order = orders_[cue.actor];
     order.place = new_place();
-    model_.receivers.arrived(order.place);
+    watched_.model().receivers.arrived(order.place);
     order.future = channel_.recv_async();
     order.future.ignore();
     order.arrival = subscribe(order.future.event(),
@@ -263,9 +224,8 @@ class Channels final : public Subject {
                               });
   }
   void arrived(std::size_t place, const Outcome& end) {
-    if (end.error) return model_.receivers.left(place);
-    stage.complain(served(model_.receivers, place));
-    received(*static_cast<int*>(end.result));
+    if (end.error) return watched_.model().receivers.left(place);
+    watched_.served_receiver(place, *static_cast<int*>(end.result));
   }
 
   void take_future(const Cue& cue) {
@@ -281,14 +241,7 @@ class Channels final : public Subject {
     const bool pending = !order->second.future.is_completed();
     const std::size_t place = order->second.place;
     orders_.erase(order);
-    if (pending) model_.receivers.left(place);
-  }
-
-  void received(int tag) {
-    stage.complain(model_.received(tag, [this](std::size_t sender) {
-      return sender < kFirstPlace && &stage.actor(sender) != current_runtime().current() &&
-             stage.actor(sender).waker().error != nullptr;
-    }));
+    if (pending) watched_.model().receivers.left(place);
   }
 
   // --- both ---
@@ -301,44 +254,22 @@ class Channels final : public Subject {
     channel_.close(reason);
   }
 
-  [[nodiscard]] models::Complaint served(models::LineModel& line, std::size_t place) {
-    const models::Complaint complaint =
-        line.served(place, [this](std::size_t other) { return sleeps(other); });
-    return complaint.empty() ? complaint : "CHAN-07, " + complaint;
-  }
   [[nodiscard]] bool sleeps(std::size_t place) const {
-    if (place < kFirstPlace) return stage.parked(place);
     for (const auto& [actor, order] : orders_) {
       if (order.place == place) return !order.future.is_completed();
     }
     return false;
   }
 
-  [[nodiscard]] models::ChannelFigures figures() const {
-    models::ChannelFigures now;
-    now.count = channel_.count();
-    now.closed = channel_.is_closed();
-    const int read = std::sscanf(
-        channel_.info().c_str(),
-        "Channel(capacity=%zu, receivers=%zu, senders=%zu, reserved=%zu/%zu)", &now.capacity,
-        &now.receivers, &now.senders, &now.reserved_receivers, &now.reserved_senders);
-    if (read != 5) stage.complain("ERR: " + channel_.info() + " is not what a channel says");
-    return now;
-  }
+  [[nodiscard]] std::size_t new_place() { return WatchedChannel::kFirstPlace + places_++; }
 
-  [[nodiscard]] std::size_t new_place() { return kFirstPlace + places_++; }
-
-  /// The first place in line that is not an actor's own; actors have smaller numbers.
-  static constexpr std::size_t kFirstPlace = 100;
-
-  std::size_t capacity_;
   ChannelOptions guards_;
-  Channel<int> channel_;
+  WatchedChannel watched_;
+  const Channel<int>& channel_ = watched_.channel();
   Instant progress_{};                     // When a value is sure to have moved.
   std::optional<CloseReason> closed_for_;  // By an actor.
   std::optional<CloseReason> reason_;      // That the channel tells.
   Subscription ending_;
-  models::ChannelModel model_;
   std::map<std::size_t, Order> orders_;  // By actor.
   std::size_t places_ = 0;
   std::size_t telling_ = 0;  // Calls that are telling a future.

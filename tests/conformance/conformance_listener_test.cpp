@@ -6,6 +6,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
+#include "fermata/io/select_accept.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/conformance/main_typed_test.hpp"
 #include "tests/conformance/transports.hpp"
@@ -140,6 +141,31 @@ MAIN_TYPED_TEST(Listener, AFullQueuePausesAcceptingUntilThereIsRoom) {
     auto accepted = listener.accept();
     EXPECT_EQ(name_of(*accepted), std::to_string(i));
   }
+}
+
+MAIN_TYPED_TEST(Listener, ASelectAcceptsOrLeavesTheConnectionToTheNext) {
+  FERMATA_CHECKS("LIS-01", "LIS-03");
+  auto listener = TestFixture::listen();
+  const auto once = [&](Duration patience) {
+    return select(
+        on_accept(listener, [](auto stream) { return stream ? name_of(*stream) : "closed"; }),
+        on_timeout(patience, [] { return std::string("nobody"); }));
+  };
+  EXPECT_EQ(once(2ms), "nobody");
+  const auto first = TestFixture::client(listener, "first");
+  EXPECT_EQ(once(10s), "first");
+
+  const auto cancelled = spawn("cancelled", [&] { static_cast<void>(once(10s)); });
+  suspend();
+  cancelled.cancel();
+  EXPECT_THROW(await(cancelled), Cancellation);
+  const auto second = TestFixture::client(listener, "second");
+  EXPECT_EQ(once(10s), "second");
+
+  const auto closer = spawn("closer", [&] { listener.close(); });
+  EXPECT_EQ(once(10s), "closed");
+  EXPECT_EQ(once(10s), "closed");
+  await(closer);
 }
 
 }  // namespace

@@ -16,6 +16,10 @@ namespace detail {
 Ref<backend::StreamHandle> accept_from(backend::ListenerHandle& listener,
                                        const WaitOptions& options, SourcePlace place);
 
+/// The connection of `request`, which has ended; null when `listener` is closed. Throws its error.
+Ref<backend::StreamHandle> take_accepted(backend::ListenerHandle& listener,
+                                         backend::AcceptRequest& request);
+
 }  // namespace detail
 
 /// Accepts connections of one kind. Closing it closes connections that nobody has accepted.

@@ -62,6 +62,10 @@ class ListenerHandle : public Handle {
 
   /// With the port that the kernel chose; 0.0.0.0:0 where there is none.
   [[nodiscard]] virtual Address local_address() const { return {}; }
+  /// Whether an accept would end at once: with a connection, or with an error.
+  [[nodiscard]] bool answers_at_once() const noexcept {
+    return is_closed() || !connections_.empty() || pending_code_ != 0;
+  }
 
  protected:
   ListenerHandle(detail::Attachment& attachment, const ListenOptions& options);

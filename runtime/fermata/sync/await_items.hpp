@@ -87,15 +87,6 @@ inline constexpr bool kIsItem<std::pair<K, X>> = Item<X>;
 template <class I>
 concept Items = std::ranges::sized_range<const I> && kIsItem<std::ranges::range_value_t<const I>>;
 
-/// Null for a handle that refers to nothing.
-template <Awaitable A>
-Event* event_of(const A& item) {
-  if constexpr (std::is_constructible_v<bool, const A&>) {
-    if (!static_cast<bool>(item)) return nullptr;
-  }
-  return &item.event();
-}
-
 /// The items of one wait, with their keys.
 template <class Traits>
 class Batch {

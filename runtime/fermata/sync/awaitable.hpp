@@ -28,6 +28,15 @@ using AwaitedValue = std::remove_cvref_t<decltype(std::declval<const A&>().resul
 
 namespace detail {
 
+/// Null for a handle that refers to nothing.
+template <Awaitable A>
+Event* event_of(const A& item) {
+  if constexpr (std::is_constructible_v<bool, const A&>) {
+    if (!static_cast<bool>(item)) return nullptr;
+  }
+  return &item.event();
+}
+
 /// The result for a caller who keeps no handle.
 template <Awaitable A>
 AwaitedValue<A> take_result_of(const A& awaitable) {

@@ -44,6 +44,9 @@
 
 namespace fermata {
 
+template <class T>
+class Channel;
+
 namespace detail {
 
 template <class T>
@@ -78,6 +81,13 @@ class ChannelOf final : public ChannelCore {
     return true;
   }
 
+  /// Stores the value at an address in `channel`, which is one of T. REQUIRES: it has a free slot.
+  static void store_from(ChannelCore& channel, void* value) {
+    FERMATA_ASSERT(value != nullptr);
+    FERMATA_ASSERT(static_cast<ChannelOf&>(channel).has_free_slot());
+    static_cast<ChannelOf&>(channel).store(std::move(*static_cast<T*>(value)));
+  }
+
   [[nodiscard]] std::optional<T> try_recv() {
     if (has_free_value()) return take();
     if (is_closed()) throw_closed();
@@ -88,6 +98,15 @@ class ChannelOf final : public ChannelCore {
     if (has_free_value()) return Future<T>::completed(take(), place);
     if (is_closed()) return Future<T>::failed(replay()->error, place);
     return FutureReceiver<T, ChannelOf>::join(*this, place);
+  }
+
+  /// Whether recv() would answer at once, with a value or an error.
+  [[nodiscard]] bool can_receive_or_fail() const noexcept {
+    return has_free_value() || is_closed();
+  }
+  /// Whether send() would.
+  [[nodiscard]] bool can_send_or_fail() const noexcept {
+    return is_closed() || (has_free_slot() && would_be_kept());
   }
 
   [[nodiscard]] std::optional<T> next(const WaitOptions& options, const SourcePlace& place) {
@@ -122,6 +141,9 @@ class ChannelOf final : public ChannelCore {
 
   Ring<T> ring_;
 };
+
+template <class T>
+ChannelOf<T>& core_of(const Channel<T>& channel);
 
 }  // namespace detail
 
@@ -241,6 +263,7 @@ class Channel {
 
  private:
   using Core = detail::ChannelOf<T>;
+  friend Core& detail::core_of<T>(const Channel& channel);
 
   [[nodiscard]] Core& core() const {
     FERMATA_REQUIRE(core_.get() != nullptr, "the channel is an empty handle");
@@ -250,6 +273,12 @@ class Channel {
 
   Ref<Core> core_;
 };
+
+/// The channel itself, for what waits for it and for other things too.
+template <class T>
+detail::ChannelOf<T>& detail::core_of(const Channel<T>& channel) {
+  return channel.core();
+}
 
 /// Receives; its copies would be other receivers, so there are none.
 template <class T>

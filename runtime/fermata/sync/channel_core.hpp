@@ -152,6 +152,8 @@ class ChannelCore : public Event {
 
  private:
   friend struct DebuggerNames;
+  friend class ReceiverPlace;
+  friend class SenderPlace;
 
   bool offer_patiently(void* value, const WaitOptions& options, const SourcePlace& place);
   void await_slot(const WaitOptions& options, const SourcePlace& place);

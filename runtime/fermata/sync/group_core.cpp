@@ -352,11 +352,21 @@ void GroupCore::report_unhandled() noexcept {
 
 // --- consuming ---
 
-class GroupCore::Joiner final : public Waiter {
- public:
-  explicit Joiner(WaitQueue& line) : Waiter(line) {}
-  std::vector<GroupTask*> taken;
-};
+GroupCore::Joiner::Joiner(GroupCore& group, Join kind)
+    : Waiter(group.joiners(kind)), group_(Ref<GroupCore>::share(group)), kind_(kind) {}
+
+GroupCore::Joiner::~Joiner() {
+  if (!in_line()) return;
+  leave();
+  group_->give_back(granted_tasks_);
+  group_->serve_joiners();
+}
+
+std::vector<GroupTask*> GroupCore::Joiner::take() {
+  const bool served = leave();
+  FERMATA_ASSERT(served || group_->can_satisfy(kind_));
+  return served ? std::move(granted_tasks_) : group_->take(kind_);
+}
 
 bool GroupCore::can_satisfy(Join kind) const noexcept {
   switch (kind) {
@@ -417,7 +427,7 @@ void GroupCore::serve_joiners() {
     WaitQueue& line = joiners(kind);
     while (auto* joiner = static_cast<Joiner*>(line.oldest())) {
       if (!can_satisfy(kind)) break;
-      joiner->taken = take(kind);
+      joiner->granted_tasks_ = take(kind);
       line.grant();
     }
   }
@@ -426,21 +436,11 @@ void GroupCore::serve_joiners() {
 std::vector<GroupTask*> GroupCore::join(Join kind, const WaitOptions& options,
                                         const SourcePlace& place) {
   check_token(options);
-  WaitQueue& line = joiners(kind);
-  if (!line.can_grant() && can_satisfy(kind)) return take(kind);
-  const auto keep = Ref<GroupCore>::share(*this);
-  Joiner me(line);
-  try {
-    me.park(*this, options, place);
-  } catch (...) {
-    me.leave();
-    give_back(me.taken);
-    serve_joiners();
-    throw;
-  }
+  if (can_join(kind)) return take(kind);
+  Joiner me(*this, kind);
+  me.park(*this, options, place);
   FERMATA_ASSERT(me.granted());
-  me.leave();
-  return std::move(me.taken);
+  return me.take();
 }
 
 }  // namespace fermata::detail

@@ -157,6 +157,11 @@ class GroupCore final : public Event {
   /// there is nothing, and nothing will come.
   [[nodiscard]] std::vector<GroupTask*> join(Join kind, const WaitOptions& options,
                                              const SourcePlace& place);
+  /// Whether join() would not wait.
+  [[nodiscard]] bool can_join(Join kind) const noexcept {
+    return !joiners_[static_cast<std::size_t>(kind)].can_grant() && can_satisfy(kind);
+  }
+  class Joiner;
 
   /// "TaskGroup(total=T, active=A)"
   [[nodiscard]] std::string info() const override;
@@ -169,7 +174,6 @@ class GroupCore final : public Event {
 
  private:
   friend class GroupTask;
-  class Joiner;
 
   ~GroupCore() override;
 
@@ -215,6 +219,24 @@ class GroupCore final : public Event {
   std::vector<std::unique_ptr<GroupWaiter>> waiters_;
   std::vector<std::function<void()>> finally_handlers_;
   Outcome outcome_;
+};
+
+/// A place in the line of those who join. What it was granted, and does not take, goes back.
+class GroupCore::Joiner final : public Waiter {
+ public:
+  Joiner(GroupCore& group, Join kind);
+  ~Joiner();
+
+  /// Leaves the line with what it was granted, or with what is there now. REQUIRES: it has been
+  /// granted its turn, or the group can be joined.
+  [[nodiscard]] std::vector<GroupTask*> take();
+
+ private:
+  friend class GroupCore;
+
+  const Ref<GroupCore> group_;
+  const Join kind_;
+  std::vector<GroupTask*> granted_tasks_;
 };
 
 /// The errors of all tasks that failed, in the order of their spawn.

@@ -59,6 +59,9 @@ class TaskWithBody final : public GroupTaskOf<T, Key> {
   std::optional<F> body_;
 };
 
+template <class T, class Key, class Handler>
+class JoinBranch;
+
 /// The common part of TaskGroup and TaskSet: spawning and ending. Move-only.
 template <class T, class Key>
 class TaskOwner {
@@ -141,6 +144,9 @@ class TaskOwner {
   Ref<GroupCore> core_;
 
  private:
+  template <class U, class K, class Handler>
+  friend class JoinBranch;
+
   // The key is taken before the caller may suspend, and free again when nothing came of it.
   template <class F>
   void put(Key key, F&& body, const WaitOptions& options, const SourcePlace& place) {

@@ -69,13 +69,13 @@ class TaskSet : public detail::TaskOwner<T, Key> {
   /// set is closed and empty.
   [[nodiscard]] std::optional<TaskResult<Key, T>> next(
       const WaitOptions& options = {}, const SourcePlace& place = SourcePlace::current()) {
-    const Taken taken = take(detail::Join::Stream, options, place);
-    if (taken.empty()) return std::nullopt;
-    const TaskRef& task = taken.front();
-    return TaskResult<Key, T>{task->key, std::move(task->value), task->error()};
+    return result_of(this->core_->join(detail::Join::Stream, options, place));
   }
 
  private:
+  template <class U, class K, class Handler>
+  friend class detail::JoinBranch;
+
   struct Release {
     void operator()(Task* task) const noexcept { task->release(); }
   };
@@ -83,11 +83,18 @@ class TaskSet : public detail::TaskOwner<T, Key> {
   using Taken = std::vector<TaskRef>;
 
   Taken take(detail::Join kind, const WaitOptions& options, const SourcePlace& place) {
+    return owned(this->core_->join(kind, options, place));
+  }
+  static Taken owned(const std::vector<detail::GroupTask*>& tasks) {
     Taken taken;
-    for (detail::GroupTask* task : this->core_->join(kind, options, place)) {
-      taken.emplace_back(&Owner::typed(*task));
-    }
+    for (detail::GroupTask* task : tasks) taken.emplace_back(&Owner::typed(*task));
     return taken;
+  }
+  static std::optional<TaskResult<Key, T>> result_of(const std::vector<detail::GroupTask*>& tasks) {
+    const Taken taken = owned(tasks);
+    if (taken.empty()) return std::nullopt;
+    const TaskRef& task = taken.front();
+    return TaskResult<Key, T>{task->key, std::move(task->value), task->error()};
   }
   static T value_of(const TaskRef& task) {
     if (task->error()) std::rethrow_exception(task->error());

@@ -30,8 +30,9 @@ class WaitQueue;
 /// One place in a line.
 class Waiter {
  public:
-  /// Joins at the tail, on behalf of the current coroutine.
-  explicit Waiter(WaitQueue& queue) : Waiter(queue, &current_coroutine(), nullptr) {}
+  /// Joins at the tail, on behalf of the current coroutine, or of another one.
+  explicit Waiter(WaitQueue& queue) : Waiter(queue, current_coroutine()) {}
+  Waiter(WaitQueue& queue, CoroutineBase& coroutine) : Waiter(queue, &coroutine, nullptr) {}
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
   /// Leaves the line.
@@ -62,10 +63,11 @@ class Waiter {
   }
 
  protected:
-  /// A waiter without a coroutine: `serve` is called as soon as it is granted or has failed, when
-  /// it has left the line already.
+  /// A waiter that wakes nobody: `serve` is called as soon as it is granted or has failed, when it
+  /// has left the line already. With a coroutine it is passed over while that does not wait.
   using Serve = void (*)(Waiter& self, const std::exception_ptr& error);
-  Waiter(WaitQueue& queue, Serve serve) : Waiter(queue, nullptr, serve) {}
+  Waiter(WaitQueue& queue, Serve serve, CoroutineBase* coroutine = nullptr)
+      : Waiter(queue, coroutine, serve) {}
 
  private:
   friend class WaitQueue;
@@ -75,7 +77,7 @@ class Waiter {
 
   // A coroutine that is on its way back already, cancelled or timed out, will not take anything.
   [[nodiscard]] bool can_be_granted() const noexcept {
-    return serve_ != nullptr || coroutine_->waker().status == backend::WakerStatus::Waiting;
+    return coroutine_ == nullptr || coroutine_->waker().status == backend::WakerStatus::Waiting;
   }
   void step_out(State before) noexcept;
   void settle(State state, const std::exception_ptr& error);
@@ -83,7 +85,7 @@ class Waiter {
 
   Link<Waiter> link_;
   WaitQueue* queue_;
-  CoroutineBase* coroutine_ = nullptr;  // Null when `serve_` is set.
+  CoroutineBase* coroutine_ = nullptr;  // Null only when `serve_` is set.
   Serve serve_ = nullptr;
   std::uint64_t ticket_;
   State state_ = State::Waiting;
@@ -108,6 +110,13 @@ class WaitQueue {
     return each;
   }
   [[nodiscard]] bool can_grant() const noexcept { return oldest() != nullptr; }
+  /// Whether somebody could take a grant who is not `coroutine`.
+  [[nodiscard]] bool can_grant_besides(const CoroutineBase& coroutine) const noexcept {
+    Waiter* each = waiting_.first();
+    while (each != nullptr && (each->coroutine_ == &coroutine || !each->can_be_granted()))
+      each = Line::after(*each);
+    return each != nullptr;
+  }
 
   /// Everybody who waits fails with `error`, oldest first; with `granted_too` the promises are
   /// void as well, after the others.
