@@ -30,7 +30,7 @@ int make_listener() {
   return listener;
 }
 
-/// Whoever waited is in no line any more: what comes now is there for others.
+/// All who waited have left their lines: what comes now is there for others.
 void expect_left_alone(cleanups& shared, int writer) {
   EXPECT_EQ(::pthread_mutex_trylock(&shared.mutex), 0);
   EXPECT_EQ(::pthread_cond_signal(&shared.condition), 0);

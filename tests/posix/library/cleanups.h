@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 #ifndef FERMATA_TESTS_POSIX_LIBRARY_CLEANUPS_H
 #define FERMATA_TESTS_POSIX_LIBRARY_CLEANUPS_H
 

@@ -10,6 +10,7 @@ namespace fermata::sim::detail {
 
 // A counter that is at its end is told nothing.
 void QueueEntry::end(std::int64_t result) const {
+  FERMATA_ASSERT(queue != nullptr);
   queue->end(
       {.data = data, .obj = reinterpret_cast<std::uintptr_t>(asked), .res = result, .res2 = 0});
   if (counter == nullptr) return;

@@ -96,6 +96,7 @@ void hand_over(const Rights* rights, DescriptorTable& table, msghdr& message, in
   if (opened.size() < rights->descriptions.size()) message.msg_flags |= MSG_CTRUNC;
   if (opened.empty()) return;
   const std::size_t bytes = opened.size() * sizeof(int);
+  FERMATA_ASSERT(sizeof(cmsghdr) + bytes <= size);
   cmsghdr header = {};
   header.cmsg_len = CMSG_LEN(bytes);
   header.cmsg_level = SOL_SOCKET;
