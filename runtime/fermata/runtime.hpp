@@ -6,6 +6,7 @@
 #include "fermata/base/error.hpp"                   // IWYU pragma: export
 #include "fermata/base/time.hpp"                    // IWYU pragma: export
 #include "fermata/core/assertions.hpp"              // IWYU pragma: export
+#include "fermata/core/clock.hpp"                   // IWYU pragma: export
 #include "fermata/core/context.hpp"                 // IWYU pragma: export
 #include "fermata/core/fault_point.hpp"             // IWYU pragma: export
 #include "fermata/core/log.hpp"                     // IWYU pragma: export
