@@ -55,17 +55,15 @@ inline void whichever_comes_first() {
     fermata::delay(5ms);
     returns.send(3);
   });
+  const auto tell = [](const char* what) {
+    return [what](std::optional<int> number) {
+      if (number) std::printf("%s %d\n", what, *number);
+      return number.has_value();
+    };
+  };
   for (bool open = true; open;) {
-    open = fermata::select(fermata::on_receive(orders,
-                                               [](std::optional<int> number) {
-                                                 if (number) std::printf("order %d\n", *number);
-                                                 return number.has_value();
-                                               }),
-                           fermata::on_receive(returns,
-                                               [](std::optional<int> number) {
-                                                 if (number) std::printf("return %d\n", *number);
-                                                 return number.has_value();
-                                               }),
+    open = fermata::select(fermata::on_receive(orders, tell("order")),
+                           fermata::on_receive(returns, tell("return")),
                            fermata::on_timeout(20ms, [] {
                              std::printf("closing time\n");
                              return false;

@@ -32,7 +32,6 @@ struct Instant {
     return Instant{sum};
   }
 
-  friend constexpr Instant operator+(Duration span, Instant at) noexcept { return at + span; }
   friend constexpr Instant operator-(Instant at, Duration span) noexcept {
     std::int64_t difference = 0;
     if (__builtin_sub_overflow(at.nanoseconds, span.count(), &difference)) {
@@ -40,8 +39,6 @@ struct Instant {
     }
     return Instant{difference};
   }
-  constexpr Instant& operator+=(Duration span) noexcept { return *this = *this + span; }
-  constexpr Instant& operator-=(Duration span) noexcept { return *this = *this - span; }
 
   friend constexpr Duration operator-(Instant later, Instant earlier) noexcept {
     return Duration(later.nanoseconds - earlier.nanoseconds);

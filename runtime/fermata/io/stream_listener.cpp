@@ -12,14 +12,14 @@ Ref<backend::StreamHandle> accept_from(backend::ListenerHandle& handle, const Wa
   check_token(options);
   const auto listener = Ref<backend::ListenerHandle>::share(handle);
   if (listener->is_closed()) return {};
-  try {
-    backend::AcceptRequest request(*listener);
-    finish(request, options, place);
-    return request.take();
-  } catch (const InputOutputError&) {
-    if (listener->is_closed()) return {};
-    throw;
+  backend::AcceptRequest request(*listener);
+  if (!request.is_completed()) {
+    try {
+      wait(request, options, place);
+    } catch (const InputOutputError&) {  // Of the request, which is asked below.
+    }
   }
+  return take_accepted(*listener, request);
 }
 
 Ref<backend::StreamHandle> take_accepted(backend::ListenerHandle& listener,
@@ -27,6 +27,7 @@ Ref<backend::StreamHandle> take_accepted(backend::ListenerHandle& listener,
   FERMATA_ASSERT(request.is_completed());
   if (!request.error()) return request.take();
   if (listener.is_closed()) return {};
+  request.mark_error_told();
   std::rethrow_exception(request.error());
 }
 

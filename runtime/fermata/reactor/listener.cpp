@@ -42,7 +42,15 @@ AcceptRequest::~AcceptRequest() {
     listener_->acceptors_.remove(*this);
   } else if (connection_) {
     listener_->give_back(std::move(connection_));
+  } else if (refused_for_ != 0 && !listener_->is_closed()) {
+    listener_->refuse_next(refused_for_);
   }
+}
+
+void AcceptRequest::refuse(int code) noexcept {
+  FERMATA_ASSERT(code > 0);
+  refused_for_ = code;
+  fail(code);
 }
 
 ListenerHandle::ListenerHandle(detail::Attachment& attachment, const ListenOptions& options)
@@ -68,7 +76,7 @@ void ListenerHandle::accept(AcceptRequest& request) {
     request.complete(0);
     update_accepting();
   } else if (pending_code_ != 0) {
-    request.fail(std::exchange(pending_code_, 0));
+    request.refuse(std::exchange(pending_code_, 0));
   } else {
     acceptors_.push_back(request);
   }
@@ -94,9 +102,15 @@ void ListenerHandle::accept_failed(int code) {
     retrying_ = true;
     retry_.rearm(kRetryDelay);
     update_accepting();
-  } else if (AcceptRequest* acceptor = acceptors_.first()) {
+  } else {
+    refuse_next(code);
+  }
+}
+
+void ListenerHandle::refuse_next(int code) noexcept {
+  if (AcceptRequest* acceptor = acceptors_.first()) {
     acceptors_.remove(*acceptor);
-    acceptor->fail(code);
+    acceptor->refuse(code);
   } else {
     pending_code_ = code;
   }

@@ -43,12 +43,17 @@ class AcceptRequest final : public Request {
 
   /// The connection, once completed without an error. What is not taken goes to the next acceptor.
   [[nodiscard]] Ref<StreamHandle> take() noexcept { return std::move(connection_); }
+  /// Its error has reached somebody; else it goes to the next acceptor.
+  void mark_error_told() noexcept { refused_for_ = 0; }
 
  private:
   friend class ListenerHandle;
 
+  void refuse(int code) noexcept;
+
   Ref<ListenerHandle> listener_;
   Ref<StreamHandle> connection_;
+  int refused_for_ = 0;  // The code of an error that nobody has been told yet.
   detail::Link<AcceptRequest> link_;
 
  public:
@@ -90,6 +95,7 @@ class ListenerHandle : public Handle {
   friend class Streams;
 
   void accept(AcceptRequest& request);
+  void refuse_next(int code) noexcept;
   void give_back(Ref<StreamHandle> connection);
   void update_accepting();
   void fail_parked() override;

@@ -24,6 +24,7 @@ class ReceiverPlace final : private SelectPlace {
 
  private:
   [[nodiscard]] const Event& awaited() const noexcept override { return *channel_; }
+  [[nodiscard]] bool is_exclusive() const noexcept override { return channel_->capacity() == 0; }
 
   const Ref<ChannelCore> channel_;
   Waiter waiter_;
@@ -62,6 +63,7 @@ class SenderPlace final : private SelectPlace {
   };
 
   [[nodiscard]] const Event& awaited() const noexcept override { return *channel_; }
+  [[nodiscard]] bool is_exclusive() const noexcept override { return channel_->capacity() == 0; }
   void slot_is_free();
   void hold_out();
 

@@ -21,13 +21,15 @@
 //             there are several.
 // Nothing lost  A branch that is not chosen takes nothing: its value, connection or result goes to
 //             the next who wants it, and a value that was to be sent is still the caller's. So it
-//             is when the select is cancelled or times out.
+//             is when the select is cancelled or times out. Only a cancellation of a send at a
+//             rendezvous proves nothing: it may come after the value was taken.
 // Fairness    While it waits, a select stands in each line as any other who waits does.
 // Handlers    The chosen one runs when the select has left all lines. It may suspend. All return
 //             the same type, which select returns.
 // Errors      Those of the chosen branch: of what has ended; ChannelError of a channel that closed
 //             for another reason than close(). Cancellation, Timeout, OperationCancelled.
-// Branches    They refer to what they are made of, and are made in the call itself.
+// Branches    They refer to what they are made of, and are made in the call itself. A channel of
+//             capacity 0 may stand in one branch only: a select does not meet itself.
 // Cost        No allocation, but for I/O and for events beyond the room of their vectors.
 
 #include <algorithm>
@@ -166,7 +168,7 @@ Result run_handler(std::size_t chosen, First& first, Rest&... rest) {
 /// Waits until a branch is due, takes what it stands for, and returns what its handler returns. May
 /// suspend. Throws UsageError on a negative timeout.
 template <detail::SelectBranch First, detail::SelectBranch... Rest>
-auto select(const SelectOptions& options, First&& first, Rest&&... rest) {
+decltype(auto) select(const SelectOptions& options, First&& first, Rest&&... rest) {
   using Result = decltype(first.run());
   static_assert((std::is_same_v<Result, decltype(rest.run())> && ...),
                 "select: expected handlers that all return the same type");
@@ -179,7 +181,7 @@ auto select(const SelectOptions& options, First&& first, Rest&&... rest) {
 }
 
 template <detail::SelectBranch First, detail::SelectBranch... Rest>
-auto select(First&& first, Rest&&... rest) {
+decltype(auto) select(First&& first, Rest&&... rest) {
   return select(SelectOptions(), std::forward<First>(first), std::forward<Rest>(rest)...);
 }
 

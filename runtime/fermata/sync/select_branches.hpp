@@ -122,6 +122,8 @@ class EndBranch final : public SelectBranchBase {
   decltype(auto) run() {
     if constexpr (std::is_void_v<Value>) {
       return std::invoke(handler_);
+    } else if constexpr (std::is_copy_constructible_v<Value>) {
+      return std::invoke(handler_, Value(awaitable_.result()));
     } else {
       return std::invoke(handler_, take_result_of(awaitable_));
     }
@@ -206,7 +208,8 @@ requires(std::is_invocable_v<Handler&>)
 }
 
 /// Awaits a coroutine, a future or another awaitable. The handler gets its value, or nothing when
-/// it has none; its error comes out of select.
+/// it has none; its error comes out of select. The value stays where it is, unless it cannot be
+/// copied.
 template <Awaitable A, class Handler>
 [[nodiscard]] auto on_end(const A& awaitable, Handler&& handler,
                           SourcePlace place = SourcePlace::current()) {

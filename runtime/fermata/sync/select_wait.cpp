@@ -54,10 +54,25 @@ SelectWait::~SelectWait() {
 void SelectWait::park(const WaitOptions& options, const SourcePlace& place) {
   FERMATA_ASSERT(!places_.empty());
   FERMATA_ASSERT(loop_ref_count() == 0);
+  require_no_meeting_with_itself();
   touched();
   wait_with(*this, options, place);
   FERMATA_ASSERT(loop_ref_count() == 0);
   touched();
+}
+
+void SelectWait::require_no_meeting_with_itself() const {
+  for (const SelectPlace* each = places_.first(); each != nullptr;
+       each = SelectPlace::List::after(*each)) {
+    if (!each->is_exclusive()) continue;
+    const SelectPlace* other = SelectPlace::List::after(*each);
+    while (other != nullptr && &other->awaited() != &each->awaited())
+      other = SelectPlace::List::after(*other);
+    if (other == nullptr) continue;
+    throw UsageError(
+        fmt::format("select: two branches wait for {}: expected one, since its capacity is 0",
+                    each->awaited().info_with_place()));
+  }
 }
 
 // An event may answer while it is started, which wakes the coroutine and lets go of all.

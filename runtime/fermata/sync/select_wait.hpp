@@ -35,6 +35,8 @@ class SelectPlace {
 
   /// What it waits for.
   [[nodiscard]] virtual const Event& awaited() const noexcept = 0;
+  /// Whether no other branch may wait for the same: a select does not meet itself.
+  [[nodiscard]] virtual bool is_exclusive() const noexcept { return false; }
   /// The select is about to park. Nothing for who stands in a line.
   virtual void subscribe_place() {}
   virtual void start_place() {}
@@ -74,7 +76,8 @@ class SelectWait final : public Event {
   SelectWait() : Event(current_runtime(), EventKind::Joint) { promise_to_tell(); }
   ~SelectWait() override;
 
-  /// Parks the current coroutine until a branch may have become due. Throws what waits throw.
+  /// Parks the current coroutine until a branch may have become due. Throws what waits throw;
+  /// UsageError when two branches wait for the same rendezvous.
   void park(const WaitOptions& options, const SourcePlace& place);
   /// Wakes the coroutine.
   void wake() { notify({}); }
@@ -88,6 +91,7 @@ class SelectWait final : public Event {
   void arm() override;
   void disarm() noexcept override;
   void dispose() noexcept override {}
+  void require_no_meeting_with_itself() const;
 
   SelectPlace::List places_;
 };

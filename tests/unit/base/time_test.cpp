@@ -12,11 +12,7 @@ TEST(Instant, AddsAndSubtractsSpans) {
   constexpr Instant start{1'000};
   EXPECT_EQ((start + 5us).nanoseconds, 6'000);
   EXPECT_EQ((start + 5us) - start, 5us);
-  EXPECT_EQ(5us + start - 5us, start);
-  Instant moving = start;
-  moving += 2us;
-  moving -= 1us;
-  EXPECT_EQ(moving, start + 1us);
+  EXPECT_EQ(start + 5us - 5us, start);
   EXPECT_LT(start, start + 1ns);
 }
 

@@ -460,5 +460,20 @@ TEST_F(Listener, AnErrorOfOneConnectionIsSkippedAnyOtherIsTold) {
   });
 }
 
+TEST_F(Listener, AnErrorThatNobodyWasToldGoesToTheNext) {
+  run([&](FakeListener& listener) {
+    std::optional<backend::AcceptRequest> leaving(std::in_place, listener);
+    std::optional<backend::AcceptRequest> next(std::in_place, listener);
+    listener.accept_failed(EINVAL);
+    EXPECT_TRUE(leaving->is_completed());
+    leaving.reset();
+    EXPECT_EQ(message_of(next->error()), "accept: Invalid argument");
+    next->mark_error_told();
+    next.reset();
+    const backend::AcceptRequest later(listener);
+    EXPECT_FALSE(later.is_completed());
+  });
+}
+
 }  // namespace
 }  // namespace fermata

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -231,6 +232,21 @@ MAIN_TEST_F(SelectTest, DrawsAmongThoseThatAreDue) {
   EXPECT_GT(taken[1], 300);
 }
 
+MAIN_TEST_F(SelectTest, ReturnsWhatItsHandlerReturnsAlsoAReference) {
+  int counts[2] = {};
+  int& chosen = select(on_timeout(0ms, [&]() -> int& { return counts[1]; }));
+  EXPECT_EQ(&chosen, &counts[1]);
+}
+
+MAIN_TEST_F(SelectTest, LeavesResultsWhereTheyAreAndMovesWhatCannotBeCopied) {
+  const auto text = spawn([] { return std::string("a text that is not short"); });
+  const auto owner = spawn([] { return std::make_unique<int>(7); });
+  suspend();
+  select(on_end(text, [](std::string value) { EXPECT_EQ(value, "a text that is not short"); }));
+  EXPECT_EQ(await(text), "a text that is not short");
+  select(on_end(owner, [](std::unique_ptr<int> value) { EXPECT_EQ(*value, 7); }));
+}
+
 MAIN_TEST_F(SelectTest, IsATryWithAZeroTimeoutAtItsEnd) {
   const Channel<int> jobs("jobs", 1);
   const auto once = [&] {
@@ -306,6 +322,11 @@ MAIN_TEST_F(SelectTest, RefusesWhatCannotEnd) {
   Coroutine<> self;
   self = spawn([&] { EXPECT_THROW(select(on_end(self, [] {})), UsageError); });
   await(self);
+  const Channel<int> meeting("meeting", 0);
+  EXPECT_THROW(select(on_receive(meeting, [](std::optional<int>) {}), on_send(meeting, 1, [] {})),
+               UsageError)
+      << "it would wait for itself";
+  EXPECT_EQ(meeting.info(), "Channel(capacity=0, receivers=0, senders=0, reserved=0/0)");
   EXPECT_THROW(select(SelectOptions{.timeout = -1ms}, on_timeout(1ms, [] {})), UsageError);
 }
 
