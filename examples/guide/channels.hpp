@@ -61,13 +61,14 @@ inline void whichever_comes_first() {
       return number.has_value();
     };
   };
+  const auto close = [] {
+    std::printf("closing time\n");
+    return false;
+  };
   for (bool open = true; open;) {
     open = fermata::select(fermata::on_receive(orders, tell("order")),
                            fermata::on_receive(returns, tell("return")),
-                           fermata::on_timeout(20ms, [] {
-                             std::printf("closing time\n");
-                             return false;
-                           }));
+                           fermata::on_timeout(20ms, close));
   }
   fermata::await(shop);
 }
