@@ -164,16 +164,16 @@ Answer queue_signal(Run&, const Step& step) {
 }
 
 Answer tell_pending(Run&, const Step&) {
-  sigset_t pending;
-  const int result = ::sigpending(&pending);
-  return told("sigpending", result_of(result) + " " + set_text(pending));
+  sigset_t waiting;
+  const int result = ::sigpending(&waiting);
+  return told("sigpending", result_of(result) + " " + set_text(waiting));
 }
 
 Answer take_signal(Run&, const Step& step) {
   const sigset_t wanted = set_of(step, 0);
-  constexpr timespec kNone = {};
+  constexpr timespec kAtOnce = {};
   siginfo_t info = {};
-  const int result = ::sigtimedwait(&wanted, &info, &kNone);
+  const int result = ::sigtimedwait(&wanted, &info, &kAtOnce);
   return told(fmt::format("sigtimedwait({})", set_text(wanted)),
               result_with(result, [&] { return info_text(info); }));
 }

@@ -318,8 +318,6 @@
   ROW(environment, setenv) \
   ROW(environment, setlocale) \
   ROW(environment, setlogmask) \
-  ROW(environment, setrlimit) \
-  ROW(environment, setrlimit64) \
   ROW(environment, sysconf) \
   ROW(environment, syslog) \
   ROW(environment, unsetenv) \

@@ -43,12 +43,12 @@ int exchange(ProcessState& process, int resource, const Limit* wanted, Limit* be
   return 0;
 }
 
+#ifndef FERMATA_OWN_ALLOCATOR
 template <class Limit>
 int set(ProcessState& process, int resource, const Limit* wanted) noexcept {
   return wanted == nullptr ? -EFAULT : exchange<Limit>(process, resource, wanted, nullptr);
 }
 
-#ifndef FERMATA_OWN_ALLOCATOR
 __rlimit_resource which(int resource) noexcept { return static_cast<__rlimit_resource>(resource); }
 #endif
 
@@ -58,7 +58,7 @@ bool is_this(pid_t process) noexcept { return process == 0 || process == ::getpi
 
 extern "C" {
 
-// A sanitizer asks for them before anything is ready.
+// A sanitizer asks for them, and sets them, before anything is ready.
 #ifndef FERMATA_OWN_ALLOCATOR
 
 int getrlimit(__rlimit_resource_t resource, rlimit* limit) noexcept {
@@ -73,8 +73,6 @@ int getrlimit64(__rlimit_resource_t resource, rlimit64* limit) noexcept {
                             : answer(exchange<rlimit64>(*process, resource, nullptr, limit));
 }
 
-#endif
-
 int setrlimit(__rlimit_resource_t resource, const rlimit* limit) noexcept {
   ProcessState* const process = state();
   return process == nullptr ? FERMATA_REAL(setrlimit)(resource, limit)
@@ -86,6 +84,8 @@ int setrlimit64(__rlimit_resource_t resource, const rlimit64* limit) noexcept {
   return process == nullptr ? FERMATA_REAL(setrlimit64)(resource, limit)
                             : answer(set(*process, resource, limit));
 }
+
+#endif
 
 int prlimit(pid_t of, __rlimit_resource resource, const rlimit* limit, rlimit* before) noexcept {
   ProcessState* const process = state();

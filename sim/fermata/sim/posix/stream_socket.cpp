@@ -78,7 +78,9 @@ int StreamSocket::bind(const sockaddr* address, socklen_t size) {
   const bool over = stage_ == Stage::Failed || is_over();
   if (over) let_go_of_port();
   if (bound_ || (stage_ != Stage::Fresh && !over)) return -EINVAL;
-  return -bind_at(*wanted);
+  const int code_of_bind = bind_at(*wanted);
+  if (code_of_bind == 0 && !wanted->is_any()) keeps_address_ = true;
+  return -code_of_bind;
 }
 
 int StreamSocket::bind_at(const Address& address) {
@@ -101,7 +103,7 @@ void StreamSocket::let_go_of_port() {
 
 int StreamSocket::bind_somewhere() {
   if (bound_) return 0;
-  return bind_at(any_address());
+  return bind_at(keeps_address_ && shown_ ? shown_->with_port(0) : any_address());
 }
 
 int StreamSocket::name(bool own, sockaddr* address, socklen_t* size) {
@@ -231,6 +233,7 @@ void StreamSocket::disconnect() {
   own_shut_ = {};
   told_break_ = false;
   spent_ = false;
+  broke_before_end_ = false;
   changed();
 }
 
@@ -259,7 +262,7 @@ int StreamSocket::take_break() {
   if (!end_->broken() || std::exchange(told_break_, true)) return 0;
   // Who was told the end already, and writes, has done so into a broken pipe.
   const int code = end_->broken_code();
-  return code == ECONNRESET && end_->input_ended() ? EPIPE : code;
+  return code == ECONNRESET && end_->input_ended() && !broke_before_end_ ? EPIPE : code;
 }
 
 // --- readiness ---
@@ -275,7 +278,9 @@ void StreamSocket::take_in() {
   const std::size_t before = end_->unread().size();
   end_->take_in();
   const std::size_t came = end_->unread().size() - before;
-  if (came > 0 && own_shut_.both()) end_->refuse_input(came);
+  if (came == 0 || !own_shut_.both()) return;
+  end_->refuse_input(came);
+  broke_before_end_ = true;
 }
 
 void StreamSocket::input_came() {
@@ -340,7 +345,7 @@ ssize_t StreamSocket::receive(msghdr& message, int flags, std::shared_ptr<Rights
   take_in();
   if (!end_->unread().empty()) return take(target, flags);
   const Arrival arrival = end_->connection().ended(end_->side());
-  if (end_->input_ended()) return 0;
+  if (end_->input_ended() && !broke_before_end_) return 0;
   if (const int code = take_break()) return -code;
   return shut().reading ? 0 : -EAGAIN;
 }

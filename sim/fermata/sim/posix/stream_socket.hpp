@@ -95,7 +95,8 @@ class StreamSocket final : public Socket, public StreamUser, private Listening {
   std::optional<Address> bound_;
   std::optional<Address> shown_;  // What it was bound to.
   bool port_was_chosen_ = false;
-  bool keeps_address_ = false;  // It was accepted at an address that the listener was bound to.
+  bool keeps_address_ = false;     // It was bound to one, or its listener was.
+  bool broke_before_end_ = false;  // Data came that it refused; the end of the input came later.
   std::deque<std::shared_ptr<Connection>> queue_;
   std::size_t backlog_ = 0;
   int error_ = 0;  // Of a connect.
