@@ -38,23 +38,23 @@ class AcceptBranch final : public SelectBranchBase {
  public:
   using Place = AcceptPlace;
 
-  AcceptBranch(backend::ListenerHandle& listener, Handler& handler, const SourcePlace& place)
-      : SelectBranchBase(place), listener_(listener), handler_(handler) {}
+  AcceptBranch(backend::ListenerHandle& listener, Handler& handler,
+               const SourcePlace& place) noexcept
+      : SelectBranchBase(place), listener_(&listener), handler_(&handler) {}
 
-  [[nodiscard]] bool is_due() const noexcept { return listener_.answers_at_once(); }
-  void take() { connection_ = accept_from(listener_, {}, this->place()); }
-  [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, listener_); }
-  void take_from(Place& there) { connection_ = there.take(); }
-  decltype(auto) run() {
+  [[nodiscard]] bool is_due() const noexcept { return listener_->answers_at_once(); }
+  decltype(auto) run_now() const { return run(accept_from(*listener_, {}, this->place())); }
+  [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, *listener_); }
+  [[nodiscard]] Ref<backend::StreamHandle> take_from(Place& there) const { return there.take(); }
+  decltype(auto) run(Ref<backend::StreamHandle>&& connection) const {
     std::optional<Stream> stream;
-    if (connection_) stream.emplace(std::move(connection_), this->place());
-    return std::invoke(handler_, std::move(stream));
+    if (connection) stream.emplace(std::move(connection), this->place());
+    return std::invoke(*handler_, std::move(stream));
   }
 
  private:
-  backend::ListenerHandle& listener_;
-  Handler& handler_;
-  Ref<backend::StreamHandle> connection_;
+  backend::ListenerHandle* listener_;
+  Handler* handler_;
 };
 
 }  // namespace detail
@@ -62,9 +62,9 @@ class AcceptBranch final : public SelectBranchBase {
 /// Accepts. The handler gets a `std::optional<Stream>`, a TcpStream for a TcpListener, which is
 /// empty when the listener is closed.
 template <class Stream, class Handler>
-requires(std::is_invocable_v<Handler&, std::optional<Stream>>)
-    [[nodiscard]] auto on_accept(const StreamListener<Stream>& listener, Handler&& handler,
-                                 SourcePlace place = SourcePlace::current()) {
+requires(std::is_invocable_v<Handler&, std::optional<Stream>>) [[nodiscard]] FERMATA_HOT
+    auto on_accept(const StreamListener<Stream>& listener, Handler&& handler,
+                   const SourcePlace& place = SourcePlace::current()) {
   return detail::AcceptBranch<Stream, std::remove_reference_t<Handler>>(listener.handle(), handler,
                                                                         place);
 }

@@ -100,6 +100,12 @@ class ChannelOf final : public ChannelCore {
     return FutureReceiver<T, ChannelOf>::join(*this, place);
   }
 
+  [[nodiscard]] bool has_value_now() const noexcept { return has_free_value(); }
+  /// REQUIRES: has_value_now().
+  [[nodiscard]] T take_now() {
+    FERMATA_ASSERT(has_free_value());
+    return take();
+  }
   /// Whether recv() would answer at once, with a value or an error.
   [[nodiscard]] bool can_receive_or_fail() const noexcept {
     return has_free_value() || is_closed();

@@ -36,10 +36,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <optional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
+#include "fermata/base/inlining.hpp"
 #include "fermata/sync/operation.hpp"
 #include "fermata/sync/select_branches.hpp"
 
@@ -61,20 +63,19 @@ struct SelectOptions {
 
 namespace detail {
 
-/// The places of the branches of a parked select, in their order.
+/// The branches of a parked select with their places, in the order of the call.
 template <class... Branches>
 class SelectPlaces {
  public:
   explicit SelectPlaces(SelectWait& /*wait*/) noexcept {}
   [[nodiscard]] static std::size_t taken() noexcept { return 0; }
   void fill_due(bool* /*due*/) noexcept {}
-  void take(std::size_t /*chosen*/) noexcept {}
 };
 
 template <class Branch, class... Rest>
 class SelectPlaces<Branch, Rest...> {
  public:
-  SelectPlaces(SelectWait& wait, Branch& branch, Rest&... rest)
+  SelectPlaces(SelectWait& wait, const Branch& branch, const Rest&... rest)
       : branch_(branch), place_(branch.stand(wait)), rest_(wait, rest...) {}
 
   /// The branch whose value somebody has taken already, which cannot be undone; the number of
@@ -89,13 +90,18 @@ class SelectPlaces<Branch, Rest...> {
     *due = place_.is_due();
     rest_.fill_due(due + 1);
   }
-  void take(std::size_t chosen) {
-    if (chosen > 0) return rest_.take(chosen - 1);
-    branch_.take_from(place_);
+  /// Takes what has come for a branch that is due into its part of `taken`.
+  template <std::size_t kIndex, class Taken>
+  void take(std::size_t chosen, Taken& taken) {
+    if constexpr (sizeof...(Rest) > 0) {
+      if (chosen > kIndex) return rest_.template take<kIndex + 1>(chosen, taken);
+    }
+    FERMATA_ASSERT(chosen == kIndex);
+    std::get<kIndex>(taken).emplace(branch_.take_from(place_));
   }
 
  private:
-  Branch& branch_;
+  const Branch& branch_;
   typename Branch::Place place_;
   SelectPlaces<Rest...> rest_;
 };
@@ -111,10 +117,15 @@ std::size_t choose(const std::array<bool, kCount>& due, SelectOrder order,
   return index;
 }
 
+/// What a branch takes, until its handler runs.
+template <class Branch>
+using Taken = std::optional<decltype(std::declval<const Branch&>().take_from(
+    std::declval<typename Branch::Place&>()))>;
+
 /// Parks until a branch is due, and takes it; says which.
 template <class... Branches>
-std::size_t take_when_due(const SelectOptions& options, const SourcePlace& place,
-                          Branches&... branches) {
+std::size_t take_when_due(const SelectOptions& options, std::tuple<Taken<Branches>...>& taken,
+                          const SourcePlace& place, const Branches&... branches) {
   const Deadline deadline(WaitOptions{options.timeout, options.token});
   SelectWait wait;
   SelectPlaces<Branches...> places(wait, branches...);
@@ -126,63 +137,87 @@ std::size_t take_when_due(const SelectOptions& options, const SourcePlace& place
       chosen = choose(due, options.order, place);
     }
     if (chosen < due.size()) {
-      places.take(chosen);
+      places.template take<0>(chosen, taken);
       return chosen;
     }
     wait.park(deadline.remaining(), place);
   }
 }
 
-/// Takes a branch that is due now, and says which; the number of branches when none is.
-template <class... Branches>
-std::size_t take_if_due(SelectOrder order, const SourcePlace& place, Branches&... branches) {
-  std::size_t index = 0;
-  if (order == SelectOrder::Listed) {
-    const auto take = [&](auto& branch) {
-      const bool due = branch.is_due();
-      due ? branch.take() : static_cast<void>(++index);
-      return due;
-    };
-    static_cast<void>((take(branches) || ...));
-    return index;
+template <class Result, std::size_t kIndex, class Taken, class First, class... Rest>
+Result run_taken(std::size_t chosen, Taken& taken, const First& first, const Rest&... rest) {
+  if constexpr (sizeof...(Rest) > 0) {
+    if (chosen > kIndex) return run_taken<Result, kIndex + 1>(chosen, taken, rest...);
   }
-  const std::size_t chosen = choose(std::array{branches.is_due()...}, order, place);
-  const auto take_chosen = [&](auto& branch) {
-    if (index++ == chosen) branch.take();
-  };
-  (take_chosen(branches), ...);
-  return chosen;
+  FERMATA_ASSERT(chosen == kIndex);
+  return first.run(std::move(*std::get<kIndex>(taken)));
 }
 
 template <class Result, class First, class... Rest>
-Result run_handler(std::size_t chosen, First& first, Rest&... rest) {
+Result run_now(std::size_t chosen, const First& first, const Rest&... rest) {
   if constexpr (sizeof...(Rest) > 0) {
-    if (chosen > 0) return run_handler<Result>(chosen - 1, rest...);
+    if (chosen > 0) return run_now<Result>(chosen - 1, rest...);
   }
   FERMATA_ASSERT(chosen == 0);
-  return first.run();
+  return first.run_now();
 }
+
+/// Branches are copied here, so that one that is due at once never stands in memory.
+template <class Result, class... Branches>
+FERMATA_COLD Result wait_and_run(const SelectOptions& options, Branches... branches) {
+  const SourcePlace& place = std::get<0>(std::tie(branches...)).place();
+  if (options.order == SelectOrder::Drawn) {
+    const std::size_t chosen = choose(std::array{branches.is_due()...}, options.order, place);
+    if (chosen < sizeof...(Branches)) return run_now<Result>(chosen, branches...);
+  }
+  std::tuple<Taken<Branches>...> taken;
+  const std::size_t chosen = take_when_due(options, taken, place, branches...);
+  return run_taken<Result, 0>(chosen, taken, branches...);
+}
+
+/// Runs the first branch that is due now; `otherwise` when none is.
+template <class Result, class Otherwise, class First, class... Rest>
+FERMATA_HOT Result run_first_due(const Otherwise& otherwise, const First& first,
+                                 const Rest&... rest) {
+  if (first.is_due()) return first.run_now();
+  if constexpr (sizeof...(Rest) > 0) {
+    return run_first_due<Result>(otherwise, rest...);
+  } else {
+    return otherwise();
+  }
+}
+
+/// What all handlers return.
+template <class First, class... Rest>
+struct SelectResultOf {
+  using Type = decltype(std::declval<const First&>().run_now());
+  static_assert((std::is_same_v<Type, decltype(std::declval<const Rest&>().run_now())> && ...),
+                "select: expected handlers that all return the same type");
+};
+template <class... Branches>
+using SelectResult = typename SelectResultOf<Branches...>::Type;
 
 }  // namespace detail
 
 /// Waits until a branch is due, takes what it stands for, and returns what its handler returns. May
 /// suspend. Throws UsageError on a negative timeout.
-template <detail::SelectBranch First, detail::SelectBranch... Rest>
-decltype(auto) select(const SelectOptions& options, First&& first, Rest&&... rest) {
-  using Result = decltype(first.run());
-  static_assert((std::is_same_v<Result, decltype(rest.run())> && ...),
-                "select: expected handlers that all return the same type");
-  detail::check_token(WaitOptions{options.timeout, options.token});
-  std::size_t chosen = detail::take_if_due(options.order, first.place(), first, rest...);
-  if (chosen > sizeof...(rest)) {
-    chosen = detail::take_when_due(options, first.place(), first, rest...);
-  }
-  return detail::run_handler<Result>(chosen, first, rest...);
+template <detail::SelectBranch... Branches>
+requires(sizeof...(Branches) > 0) FERMATA_HOT decltype(auto) select(Branches... branches) {
+  using Result = detail::SelectResult<Branches...>;
+  const auto wait = [&]() __attribute__((always_inline))->Result {
+    return detail::wait_and_run<Result>(SelectOptions(), branches...);
+  };
+  return detail::run_first_due<Result>(wait, branches...);
 }
 
-template <detail::SelectBranch First, detail::SelectBranch... Rest>
-decltype(auto) select(First&& first, Rest&&... rest) {
-  return select(SelectOptions(), std::forward<First>(first), std::forward<Rest>(rest)...);
+template <detail::SelectBranch... Branches>
+requires(sizeof...(Branches) > 0) decltype(auto)
+    select(const SelectOptions& options, Branches... branches) {
+  using Result = detail::SelectResult<Branches...>;
+  detail::check_token(WaitOptions{options.timeout, options.token});
+  const auto wait = [&]() -> Result { return detail::wait_and_run<Result>(options, branches...); };
+  return options.order == SelectOrder::Listed ? detail::run_first_due<Result>(wait, branches...)
+                                              : wait();
 }
 
 }  // namespace fermata

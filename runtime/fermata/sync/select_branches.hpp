@@ -18,13 +18,10 @@ namespace fermata {
 
 namespace detail {
 
-/// What all branches are: they stay where they were made, in the call of select.
+/// What all branches are: plain descriptions, which refer to what the call of select was given.
 class SelectBranchBase {
  public:
-  explicit SelectBranchBase(const SourcePlace& place) noexcept : place_(place) {}
-  SelectBranchBase(const SelectBranchBase&) = delete;
-  SelectBranchBase& operator=(const SelectBranchBase&) = delete;
-
+  explicit constexpr SelectBranchBase(const SourcePlace& place) noexcept : place_(place) {}
   /// Where it stands in the program.
   [[nodiscard]] const SourcePlace& place() const noexcept { return place_; }
 
@@ -32,43 +29,48 @@ class SelectBranchBase {
   SourcePlace place_;
 };
 
-/// is_due() says whether take() can take it now, without a wait; run() is called after that, and
-/// calls the handler. While the select is parked the branch stands in line, at a Place; what has
-/// come there is taken from it.
+/// is_due() says whether run_now() can take it and call its handler without a wait. While the
+/// select is parked the branch stands in line, at a Place; take_from() takes what has come there,
+/// and run() calls the handler with it.
 template <class B>
-concept SelectBranch = std::derived_from<std::remove_reference_t<B>, SelectBranchBase> &&
-                       !std::is_lvalue_reference_v<B> &&
-                       requires(B & branch) {
+concept SelectBranch = std::derived_from<B, SelectBranchBase> && std::is_trivially_copyable_v<B> &&
+    requires(const B& branch, SelectWait& wait, typename B::Place& there) {
   { branch.is_due() } -> std::same_as<bool>;
-  branch.take();
-  branch.run();
-}
-&&requires(B& branch, SelectWait& wait, typename std::remove_reference_t<B>::Place& there) {
-  { branch.stand(wait) } -> std::same_as<typename std::remove_reference_t<B>::Place>;
-  branch.take_from(there);
+  branch.run_now();
+  { branch.stand(wait) } -> std::same_as<typename B::Place>;
+  branch.run(branch.take_from(there));
 };
+
+/// What a branch takes that takes nothing.
+struct NothingTaken {};
 
 template <class T, class Handler>
 class ReceiveBranch final : public SelectBranchBase {
  public:
   using Place = ReceiverPlace;
 
-  ReceiveBranch(ChannelOf<T>& channel, Handler& handler, const SourcePlace& place)
-      : SelectBranchBase(place), channel_(channel), handler_(handler) {}
+  ReceiveBranch(ChannelOf<T>& channel, Handler& handler, const SourcePlace& place) noexcept
+      : SelectBranchBase(place), channel_(&channel), handler_(&handler) {}
 
-  [[nodiscard]] bool is_due() const { return channel_.can_receive_or_fail(); }
-  void take() { value_ = channel_.next({}, this->place()); }
-  [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, channel_); }
-  void take_from(Place& there) {
-    there.claim();
-    take();
+  [[nodiscard]] bool is_due() const noexcept { return channel_->can_receive_or_fail(); }
+  decltype(auto) run_now() const {
+    if (!channel_->has_value_now()) [[unlikely]] {
+      return run(channel_->next({}, this->place()));
+    }
+    return run(channel_->take_now());
   }
-  decltype(auto) run() { return std::invoke(handler_, std::move(value_)); }
+  [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, *channel_); }
+  [[nodiscard]] std::optional<T> take_from(Place& there) const {
+    there.claim();
+    return channel_->next({}, this->place());
+  }
+  decltype(auto) run(std::optional<T>&& value) const {
+    return std::invoke(*handler_, std::move(value));
+  }
 
  private:
-  ChannelOf<T>& channel_;
-  Handler& handler_;
-  std::optional<T> value_;
+  ChannelOf<T>* channel_;
+  Handler* handler_;
 };
 
 template <class T, class Handler>
@@ -76,25 +78,31 @@ class SendBranch final : public SelectBranchBase {
  public:
   using Place = SenderPlace;
 
-  SendBranch(ChannelOf<T>& channel, T& value, Handler& handler, const SourcePlace& place)
-      : SelectBranchBase(place), channel_(channel), value_(value), handler_(handler) {}
+  SendBranch(ChannelOf<T>& channel, T& value, Handler& handler, const SourcePlace& place) noexcept
+      : SelectBranchBase(place), channel_(&channel), value_(&value), handler_(&handler) {}
 
-  [[nodiscard]] bool is_due() const { return channel_.can_send_or_fail(); }
-  void take() { channel_.send(std::move(value_), {}, this->place()); }
+  [[nodiscard]] bool is_due() const noexcept { return channel_->can_send_or_fail(); }
+  decltype(auto) run_now() const {
+    send();
+    return run({});
+  }
   [[nodiscard]] Place stand(SelectWait& wait) const {
-    return Place(wait, channel_, &value_, &ChannelOf<T>::store_from);
+    return Place(wait, *channel_, value_, &ChannelOf<T>::store_from);
   }
-  void take_from(Place& there) {
-    if (there.is_taken()) return;
+  NothingTaken take_from(Place& there) const {
+    if (there.is_taken()) return {};
     there.claim();
-    take();
+    send();
+    return {};
   }
-  decltype(auto) run() { return std::invoke(handler_); }
+  decltype(auto) run(NothingTaken) const { return std::invoke(*handler_); }
 
  private:
-  ChannelOf<T>& channel_;
-  T& value_;
-  Handler& handler_;
+  void send() const { channel_->send(std::move(*value_), {}, this->place()); }
+
+  ChannelOf<T>* channel_;
+  T* value_;
+  Handler* handler_;
 };
 
 template <class A, class Handler>
@@ -105,33 +113,40 @@ class EndBranch final : public SelectBranchBase {
   using Place = SelectEvent;
 
   EndBranch(const A& awaitable, Handler& handler, const SourcePlace& place)
-      : SelectBranchBase(place), awaitable_(awaitable), handler_(handler) {
+      : SelectBranchBase(place), awaitable_(&awaitable), handler_(&handler) {
     FERMATA_REQUIRE(event_of(awaitable) != nullptr,
                     "on_end: an empty handle: expected one that refers to something");
     event().mark_result_used();
   }
 
-  [[nodiscard]] Event& event() const noexcept { return awaitable_.event(); }
   [[nodiscard]] bool is_due() const {
     event().touched();
     return event().is_closed();
   }
-  void take() { take_kept_outcome(event()); }
+  decltype(auto) run_now() const {
+    take_kept_outcome(event());
+    return run({});
+  }
   [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, event()); }
-  void take_from(Place& there) const { there.take_outcome(); }
-  decltype(auto) run() {
+  NothingTaken take_from(Place& there) const {
+    there.take_outcome();
+    return {};
+  }
+  decltype(auto) run(NothingTaken) const {
     if constexpr (std::is_void_v<Value>) {
-      return std::invoke(handler_);
+      return std::invoke(*handler_);
     } else if constexpr (std::is_copy_constructible_v<Value>) {
-      return std::invoke(handler_, Value(awaitable_.result()));
+      return std::invoke(*handler_, Value(awaitable_->result()));
     } else {
-      return std::invoke(handler_, take_result_of(awaitable_));
+      return std::invoke(*handler_, take_result_of(*awaitable_));
     }
   }
 
  private:
-  const A& awaitable_;
-  Handler& handler_;
+  [[nodiscard]] Event& event() const noexcept { return awaitable_->event(); }
+
+  const A* awaitable_;
+  Handler* handler_;
 };
 
 template <class Handler>
@@ -139,21 +154,27 @@ class EventBranch final : public SelectBranchBase {
  public:
   using Place = SelectEvent;
 
-  EventBranch(Event& event, Handler& handler, const SourcePlace& place)
-      : SelectBranchBase(place), event_(event), handler_(handler) {}
+  EventBranch(Event& event, Handler& handler, const SourcePlace& place) noexcept
+      : SelectBranchBase(place), event_(&event), handler_(&handler) {}
 
   [[nodiscard]] bool is_due() const {
-    event_.touched();
-    return event_.is_closed();
+    event_->touched();
+    return event_->is_closed();
   }
-  void take() { take_kept_outcome(event_); }
-  [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, event_); }
-  void take_from(Place& there) const { there.take_outcome(); }
-  decltype(auto) run() { return std::invoke(handler_); }
+  decltype(auto) run_now() const {
+    take_kept_outcome(*event_);
+    return run({});
+  }
+  [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, *event_); }
+  NothingTaken take_from(Place& there) const {
+    there.take_outcome();
+    return {};
+  }
+  decltype(auto) run(NothingTaken) const { return std::invoke(*handler_); }
 
  private:
-  Event& event_;
-  Handler& handler_;
+  Event* event_;
+  Handler* handler_;
 };
 
 template <class Handler>
@@ -170,19 +191,21 @@ class TimeoutBranch final : public SelectBranchBase {
   };
 
   TimeoutBranch(Duration span, Handler& handler, const SourcePlace& place)
-      : SelectBranchBase(place), span_(span), handler_(handler) {
-    require_valid_span(span);
+      : SelectBranchBase(place), span_(span), handler_(&handler) {
+    if (span < Duration::zero()) [[unlikely]] {
+      require_valid_span(span);
+    }
   }
 
   [[nodiscard]] bool is_due() const noexcept { return span_ == Duration::zero(); }
-  void take() const noexcept {}
+  decltype(auto) run_now() const { return run({}); }
   [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, span_); }
-  void take_from(Place& /*there*/) const noexcept {}
-  decltype(auto) run() { return std::invoke(handler_); }
+  NothingTaken take_from(Place& /*there*/) const noexcept { return {}; }
+  decltype(auto) run(NothingTaken) const { return std::invoke(*handler_); }
 
  private:
   Duration span_;
-  Handler& handler_;
+  Handler* handler_;
 };
 
 }  // namespace detail
@@ -190,9 +213,9 @@ class TimeoutBranch final : public SelectBranchBase {
 /// Receives. The handler gets a `std::optional<T>`, which is empty when close() was called and all
 /// values have been received.
 template <class T, class Handler>
-requires(std::is_invocable_v<Handler&, std::optional<T>>)
-    [[nodiscard]] auto on_receive(const Channel<T>& channel, Handler&& handler,
-                                  SourcePlace place = SourcePlace::current()) {
+requires(std::is_invocable_v<Handler&, std::optional<T>>) [[nodiscard]] FERMATA_HOT
+    auto on_receive(const Channel<T>& channel, Handler&& handler,
+                    const SourcePlace& place = SourcePlace::current()) {
   return detail::ReceiveBranch<T, std::remove_reference_t<Handler>>(detail::core_of(channel),
                                                                     handler, place);
 }
@@ -200,9 +223,9 @@ requires(std::is_invocable_v<Handler&, std::optional<T>>)
 /// Sends `value`, which is moved from exactly when the channel accepts it. Throws ChannelError,
 /// when the branch is chosen, if the channel is closed.
 template <class T, class Handler>
-requires(std::is_invocable_v<Handler&>)
-    [[nodiscard]] auto on_send(const Channel<T>& channel, std::type_identity_t<T>&& value,
-                               Handler&& handler, SourcePlace place = SourcePlace::current()) {
+requires(std::is_invocable_v<Handler&>) [[nodiscard]] FERMATA_HOT
+    auto on_send(const Channel<T>& channel, std::type_identity_t<T>&& value, Handler&& handler,
+                 const SourcePlace& place = SourcePlace::current()) {
   return detail::SendBranch<T, std::remove_reference_t<Handler>>(detail::core_of(channel), value,
                                                                  handler, place);
 }
@@ -212,7 +235,7 @@ requires(std::is_invocable_v<Handler&>)
 /// copied.
 template <Awaitable A, class Handler>
 [[nodiscard]] auto on_end(const A& awaitable, Handler&& handler,
-                          SourcePlace place = SourcePlace::current()) {
+                          const SourcePlace& place = SourcePlace::current()) {
   if constexpr (std::is_void_v<AwaitedValue<A>>) {
     static_assert(std::is_invocable_v<Handler&>, "on_end: expected a handler without parameters");
   } else {
@@ -225,18 +248,18 @@ template <Awaitable A, class Handler>
 /// Waits for an event to fire: a timer of the program's own, a signal, a trigger. What fires before
 /// the select has begun to wait is not seen, unless the event keeps its outcome.
 template <class Handler>
-requires(std::is_invocable_v<Handler&>)
-    [[nodiscard]] auto on_event(Event& event, Handler&& handler,
-                                SourcePlace place = SourcePlace::current()) {
+requires(std::is_invocable_v<Handler&>) [[nodiscard]] FERMATA_HOT
+    auto on_event(Event& event, Handler&& handler,
+                  const SourcePlace& place = SourcePlace::current()) {
   return detail::EventBranch<std::remove_reference_t<Handler>>(event, handler, place);
 }
 
 /// Ends the wait after `span`. Zero is due at once: listed last, it makes the select a try. Throws
 /// UsageError when `span` is negative.
 template <class Handler>
-requires(std::is_invocable_v<Handler&>)
-    [[nodiscard]] auto on_timeout(Duration span, Handler&& handler,
-                                  SourcePlace place = SourcePlace::current()) {
+requires(std::is_invocable_v<Handler&>) [[nodiscard]] FERMATA_HOT
+    auto on_timeout(Duration span, Handler&& handler,
+                    const SourcePlace& place = SourcePlace::current()) {
   return detail::TimeoutBranch<std::remove_reference_t<Handler>>(span, handler, place);
 }
 

@@ -36,22 +36,25 @@ class JoinPlace final : private SelectPlace {
 
 template <class T, class Key, class Handler>
 class JoinBranch final : public SelectBranchBase {
+  using Result = std::optional<TaskResult<Key, T>>;
+
  public:
   using Place = JoinPlace;
 
-  JoinBranch(TaskSet<T, Key>& set, Handler& handler, const SourcePlace& place)
-      : SelectBranchBase(place), set_(set), handler_(handler) {}
+  JoinBranch(TaskSet<T, Key>& set, Handler& handler, const SourcePlace& place) noexcept
+      : SelectBranchBase(place), set_(&set), handler_(&handler) {}
 
-  [[nodiscard]] bool is_due() const noexcept { return set_.core_->can_join(Join::Stream); }
-  void take() { result_ = set_.next({}, this->place()); }
-  [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, *set_.core_); }
-  void take_from(Place& there) { result_ = TaskSet<T, Key>::result_of(there.take()); }
-  decltype(auto) run() { return std::invoke(handler_, std::move(result_)); }
+  [[nodiscard]] bool is_due() const noexcept { return set_->core_->can_join(Join::Stream); }
+  decltype(auto) run_now() const { return run(set_->next({}, this->place())); }
+  [[nodiscard]] Place stand(SelectWait& wait) const { return Place(wait, *set_->core_); }
+  [[nodiscard]] Result take_from(Place& there) const {
+    return TaskSet<T, Key>::result_of(there.take());
+  }
+  decltype(auto) run(Result&& result) const { return std::invoke(*handler_, std::move(result)); }
 
  private:
-  TaskSet<T, Key>& set_;
-  Handler& handler_;
-  std::optional<TaskResult<Key, T>> result_;
+  TaskSet<T, Key>* set_;
+  Handler* handler_;
 };
 
 }  // namespace detail
@@ -59,9 +62,9 @@ class JoinBranch final : public SelectBranchBase {
 /// Takes the next task of a set that has settled, as TaskSet::next() does. The handler gets a
 /// `std::optional<TaskResult<Key, T>>`, which is empty when the set is closed and empty.
 template <class T, class Key, class Handler>
-requires(std::is_invocable_v<Handler&, std::optional<TaskResult<Key, T>>>)
-    [[nodiscard]] auto on_join(TaskSet<T, Key>& set, Handler&& handler,
-                               SourcePlace place = SourcePlace::current()) {
+requires(std::is_invocable_v<Handler&, std::optional<TaskResult<Key, T>>>) [[nodiscard]] FERMATA_HOT
+    auto on_join(TaskSet<T, Key>& set, Handler&& handler,
+                 const SourcePlace& place = SourcePlace::current()) {
   return detail::JoinBranch<T, Key, std::remove_reference_t<Handler>>(set, handler, place);
 }
 
