@@ -254,5 +254,19 @@ TEST_F(ClockSteps, AFaultMakesTimesOfDayComeEarlierOrLater) {
   EXPECT_GT(late, 0);
 }
 
+TEST_F(ClockSteps, WhatIsLeftOfASleepTakesNoNotice) {
+  expect_relative([] {
+    struct sigaction action = {};
+    action.sa_handler = [](int) {};
+    ::sigaction(SIGALRM, &action, nullptr);
+    ::alarm(3);
+    const timespec span = {.tv_sec = 100, .tv_nsec = 0};
+    timespec left = {};
+    EXPECT_EQ(::clock_nanosleep(CLOCK_REALTIME, 0, &span, &left), EINTR);
+    EXPECT_EQ(left.tv_sec, 97);
+    ::sleep(7);
+  });
+}
+
 }  // namespace
 }  // namespace fermata::sim

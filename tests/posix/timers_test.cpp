@@ -3,7 +3,10 @@
 // Timers of a simulated process that send signals: timer_create() and its relatives.
 
 #include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +14,7 @@
 #include <csignal>
 #include <ctime>
 #include <functional>
+#include <limits>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -258,6 +262,52 @@ TEST_F(PosixTimers, OfAThreadThatIsMadeFailTheRun) {
   EXPECT_NE(world_->failure()->message.find(
                 "calls timer_create(SIGEV_THREAD), which is not served in simulated code"),
             std::string::npos);
+}
+
+TEST_F(PosixTimers, MayBeSetToNever) {
+  run_alone([] {
+    constexpr timespec kNever = {.tv_sec = std::numeric_limits<time_t>::max(), .tv_nsec = 0};
+    handle_timeout(SIGUSR1);
+    for (const clockid_t clock : {CLOCK_MONOTONIC, CLOCK_REALTIME}) {
+      for (const int flags : {0, TIMER_ABSTIME}) {
+        set_to(timer_that_sends(SIGUSR1, clock), kNever, {}, flags);
+        const int descriptor = timerfd_create(clock, 0);
+        const itimerspec setting = {.it_interval = kNever, .it_value = kNever};
+        EXPECT_EQ(timerfd_settime(descriptor, flags, &setting, nullptr), 0);
+        itimerspec left = {};
+        EXPECT_EQ(timerfd_gettime(descriptor, &left), 0);
+        EXPECT_GT(left.it_value.tv_sec, 1'000'000'000);
+      }
+    }
+    timer_t once = timer_that_sends(SIGUSR1);
+    set_to(once, {.tv_sec = 1, .tv_nsec = 0}, kNever);
+    timespec left = {};
+    EXPECT_EQ(nanosleep(&kNever, &left), -1);
+    EXPECT_EQ(errno, EINTR);
+    EXPECT_GT(left.tv_sec, 1'000'000'000);
+    sleep(1'000);
+    EXPECT_EQ(timed_out.size(), 1u);
+    EXPECT_EQ(now().nanoseconds, Duration(1'001s).count());
+  });
+}
+
+TEST_F(PosixTimers, WaitsOfThreadsMayHaveAnEndThatNeverComes) {
+  run_alone([] {
+    constexpr timespec kNever = {.tv_sec = std::numeric_limits<time_t>::max(), .tv_nsec = 0};
+    static sem_t semaphore;
+    sem_init(&semaphore, 0, 0);
+    pthread_t other = 0;
+    const auto body = [](void*) -> void* {
+      sleep(1);
+      for (int i = 0; i < 2; ++i) sem_post(&semaphore);
+      return nullptr;
+    };
+    EXPECT_EQ(pthread_create(&other, nullptr, body, nullptr), 0);
+    EXPECT_EQ(sem_timedwait(&semaphore, &kNever), 0);
+    EXPECT_EQ(sem_clockwait(&semaphore, CLOCK_MONOTONIC, &kNever), 0);
+    pthread_join(other, nullptr);
+    EXPECT_EQ(now().nanoseconds, Duration(1s).count());
+  });
 }
 
 }  // namespace

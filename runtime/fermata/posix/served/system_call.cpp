@@ -24,6 +24,7 @@
 #include <span>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/posix/served/limit.hpp"
 #include "fermata/posix/served/queues.hpp"
 #include "fermata/posix/served/threads_serving.hpp"
 #include "fermata/posix/threads.hpp"
@@ -32,6 +33,7 @@ using fermata::posix::answer;
 using fermata::posix::Deadline;
 using fermata::posix::is_time;
 using fermata::posix::Kernel;
+using fermata::posix::kForever;
 using fermata::posix::serving_machine;
 using fermata::posix::Threads;
 using fermata::posix::threads_for;
@@ -65,6 +67,7 @@ long serve_futex(Kernel& kernel, Threads& threads, const Arguments& given) {
     case FUTEX_WAIT:
       if (time == nullptr) return -threads.wait(word, value, ~0u, {});
       if (!is_time(*time) || time->tv_sec < 0) return -EINVAL;
+      if (time->tv_sec > kForever) return -threads.wait(word, value, ~0u, {});
       return -threads.wait(word, value, ~0u, deadline_in(kernel, *time));
     case FUTEX_WAIT_BITSET:
       if (bits == 0 || (time != nullptr && !is_time(*time))) return -EINVAL;

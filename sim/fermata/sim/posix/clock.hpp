@@ -3,7 +3,9 @@
 
 // The clocks of a simulated machine, as clock_gettime() numbers them.
 
+#include <algorithm>
 #include <ctime>
+#include <optional>
 
 #include "fermata/sim/machine/machine.hpp"
 
@@ -36,8 +38,28 @@ inline constexpr Duration kUptime = std::chrono::seconds(10);
   return is_processor_clock(clock) ? shown : kUptime + shown;
 }
 
+/// Who waits for longer than this waits forever.
+inline constexpr Duration kForever = std::chrono::seconds(1'000'000'000);
+
+/// The longest one for a time that is too late to be told.
 [[nodiscard]] inline Duration duration_of(const timespec& time) noexcept {
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  constexpr time_t kLatest = Duration::max() / std::chrono::seconds(1);
+  if (time.tv_sec >= kLatest) return Duration::max();
+  const std::chrono::seconds seconds(std::max(time.tv_sec, -kLatest));
+  return seconds + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+/// Their sum, or the longest one if that is too long. Neither is negative.
+[[nodiscard]] inline Duration add(Duration one, Duration other) noexcept {
+  return other > Duration::max() - one ? Duration::max() : one + other;
+}
+
+/// How long to wait until the clock shows `end`; nullopt: forever.
+[[nodiscard]] inline std::optional<Duration> limit_until(Machine& machine, clockid_t clock,
+                                                         Duration end) {
+  const Duration shown = clock_shown(machine, clock);
+  if (end <= shown) return Duration::zero();
+  return end - shown > kForever ? std::nullopt : std::optional(end - shown);
 }
 
 [[nodiscard]] inline timespec timespec_of(Duration time) noexcept {

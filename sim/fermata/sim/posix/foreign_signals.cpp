@@ -12,6 +12,7 @@
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/sim/machine/machine.hpp"
+#include "fermata/sim/posix/clock.hpp"
 #include "fermata/sim/posix/kept_caller.hpp"
 #include "fermata/sim/posix/signal_descriptor.hpp"
 
@@ -34,8 +35,10 @@ timeval timeval_of(Duration span) noexcept {
   return {.tv_sec = seconds.count(), .tv_usec = rest.count()};
 }
 
-Duration duration_of(const timeval& time) noexcept {
-  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+Duration span_of(const timeval& time) noexcept {
+  const Duration whole =
+      duration_of(timespec{.tv_sec = time.tv_sec, .tv_nsec = time.tv_usec * 1000});
+  return std::min(whole, kForever);
 }
 
 bool is_time(const timeval& time) noexcept {
@@ -379,8 +382,8 @@ int ForeignSignals::set_timer(const itimerval* setting, itimerval* before) {
   if (setting == nullptr) return 0;
   used_ = true;
   drop_alarm();
-  alarm_interval_ = duration_of(setting->it_interval);
-  const Duration span = duration_of(setting->it_value);
+  alarm_interval_ = span_of(setting->it_interval);
+  const Duration span = span_of(setting->it_value);
   if (span > Duration::zero()) set_alarm(span);
   return 0;
 }

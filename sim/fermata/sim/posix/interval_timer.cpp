@@ -45,19 +45,21 @@ void IntervalTimer::set(bool absolute, const itimerspec& setting) {
   has_expired_ = false;
   armed_ = value > Duration::zero();
   counted_ = is_wall_clock(clock_) && !absolute ? CLOCK_MONOTONIC : clock_;
-  due_ = absolute ? value : shown() + value;
+  due_ = absolute ? value : add(shown(), value);
   expiry_.cancel();
   if (armed_) schedule(machine_.now());
 }
 
 void IntervalTimer::clock_was_set() {
-  if (!expiry_.is_scheduled() || !is_wall_clock(counted_)) return;
+  if (!armed_ || has_expired_ || !is_wall_clock(counted_)) return;
   expiry_.cancel();
   schedule(machine_.earliest_visible_time());
 }
 
 void IntervalTimer::schedule(Instant earliest) {
-  const Instant shown_due = machine_.clock().shown(machine_.now()) + (due_ - shown());
+  const Duration rest = due_ - shown();
+  if (rest > kForever) return;
+  const Instant shown_due = machine_.clock().shown(machine_.now()) + rest;
   const Instant when = std::max(earliest, machine_.clock().when_shown(shown_due));
   machine_.agenda().schedule(expiry_, when, key_);
 }
@@ -74,7 +76,7 @@ std::uint64_t IntervalTimer::take() {
   armed_ = repeats();
   if (!armed_) return 1;
   const std::int64_t more = std::max(shown() - due_, Duration::zero()) / interval_;
-  due_ += (more + 1) * interval_;
+  due_ = add(due_ + more * interval_, interval_);
   schedule(machine_.now());
   return 1 + static_cast<std::uint64_t>(more);
 }

@@ -41,22 +41,24 @@ int SimKernel::sleep(clockid_t clock, int flags, const timespec& time, timespec*
   if (!is_clock(clock)) return -EINVAL;
   if (const int code = enter("nanosleep")) return code;
   const bool absolute = (flags & TIMER_ABSTIME) != 0;
+  const bool may_be_set = absolute && is_wall_clock(clock);
+  if (is_wall_clock(clock) && !absolute) clock = CLOCK_MONOTONIC;
   const Duration begun = clock_shown(machine_, clock);
-  const Duration end = absolute ? duration_of(time) : begun + duration_of(time);
+  const Duration end = absolute ? duration_of(time) : add(begun, duration_of(time));
   if (end <= begun) {
     yield();
     return 0;
   }
-  const bool may_be_set = absolute && is_wall_clock(clock);
   const int waited = suspended("nanosleep", [&](const SourcePlace& place, Event* token) {
-    if (token == nullptr && !may_be_set) return delay(end - begun, place);
+    if (token == nullptr && !may_be_set && end - begun <= kForever) {
+      return delay(end - begun, place);
+    }
     try {
       ReadyWait never(current_runtime(), machine_, "nanosleep", {});
       std::optional<ClockNews> news;
       if (may_be_set) news.emplace(machine_, never);
       do {
-        const Duration rest = std::max(end - clock_shown(machine_, clock), Duration::zero());
-        fermata::wait(never, {.timeout = rest, .token = token}, place);
+        fermata::wait(never, {.timeout = limit_until(machine_, clock, end), .token = token}, place);
       } while (news && news->take());
     } catch (const Timeout&) {  // It has slept.
     }

@@ -12,6 +12,8 @@
 #include <climits>
 #include <cstring>
 
+#include "fermata/sim/posix/clock.hpp"
+
 namespace fermata::sim::detail {
 
 namespace {
@@ -129,8 +131,8 @@ timeval time_of(const std::optional<Duration>& limit) noexcept {
 /// Zero means forever.
 std::optional<Duration> limit_of(const timeval& time) noexcept {
   const Duration limit =
-      std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-  return limit > Duration::zero() ? std::optional(limit) : std::nullopt;
+      duration_of(timespec{.tv_sec = time.tv_sec, .tv_nsec = time.tv_usec * 1000});
+  return limit > Duration::zero() && limit <= kForever ? std::optional(limit) : std::nullopt;
 }
 
 }  // namespace
