@@ -100,6 +100,7 @@ int ForeignSignals::change_mask(int how, const sigset_t* mask, sigset_t* before)
       return -EINVAL;
   }
   used_ = true;
+  pass_on();
   end_call("sigprocmask");
   return 0;
 }
@@ -230,13 +231,14 @@ void ForeignSignals::break_pipe(const char* call) {
 }
 
 bool ForeignSignals::takes(const Thread& thread, int signal) noexcept {
-  return thread.arrival != nullptr &&
-         (signal_bit(signal) & (~thread.mask | thread.taken)) != 0;
+  return thread.arrival != nullptr && (signal_bit(signal) & (~thread.mask | thread.taken)) != 0;
 }
 
+// Who has been told of another one takes a single one, if it waits for signals only.
 void ForeignSignals::tell_one(int signal) {
-  const auto found = std::find_if(threads_.begin(), threads_.end(),
-                                  [&](const auto& each) { return takes(each.second, signal); });
+  const auto found = std::find_if(threads_.begin(), threads_.end(), [&](const auto& each) {
+    return takes(each.second, signal) && !each.second.arrival->has_come();
+  });
   if (found != threads_.end()) found->second.arrival->come();
 }
 
@@ -312,6 +314,7 @@ bool ForeignSignals::run_handlers(bool is_first) {
   return true;
 }
 
+  pass_on();
 void ForeignSignals::end_process(const Entry& entry) {
   const int signal = entry.info.si_signo;
   const std::string origin = entry.call == nullptr ? "" : fmt::format(" of {}()", entry.call);
@@ -351,6 +354,7 @@ int ForeignSignals::take(const sigset_t& wanted, posix::Limit limit, siginfo_t* 
   return waited == -ETIMEDOUT || limit == Duration::zero() ? -EAGAIN : waited;
 }
 
+  pass_on();
 int ForeignSignals::wait_for_handler(const std::optional<sigset_t>& mask) {
   used_ = true;
   const SignalSet before = mine().mask;
@@ -363,6 +367,7 @@ int ForeignSignals::wait_for_handler(const std::optional<sigset_t>& mask) {
 
 int ForeignSignals::descriptor(int known, const sigset_t& wanted, int flags) {
   return host_.open_signals(known, set_of(wanted), flags);
+  pass_on();
 }
 
 void ForeignSignals::remove(const SignalDescriptor& descriptor) noexcept {
