@@ -10,12 +10,14 @@
 
 #include <array>
 #include <cerrno>
+#include <csetjmp>
 #include <csignal>
 #include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "fermata/base/sanitizer.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/sync/await.hpp"
@@ -372,6 +374,129 @@ TEST_F(Signals, AThreadIsCancelledWhereItWaits) {
     EXPECT_EQ(result, PTHREAD_CANCELED);
     EXPECT_EQ(cleaned.size(), 1u);
     EXPECT_NEAR(seconds(), 2, 0.01);
+  });
+}
+
+TEST_F(Signals, TwoThatComeAtOnceAreTakenByTwoThatWait) {
+  run_alone([] {
+    static sigset_t both;
+    both = only(SIGUSR1);
+    sigaddset(&both, SIGUSR2);
+    sigprocmask(SIG_BLOCK, &both, nullptr);
+    std::array<pthread_t, 2> threads{};
+    for (pthread_t& each : threads) {
+      const auto body = [](void*) -> void* {
+        EXPECT_GT(sigwaitinfo(&both, nullptr), 0);
+        return nullptr;
+      };
+      EXPECT_EQ(pthread_create(&each, nullptr, body, nullptr), 0);
+    }
+    for (const int signal : {SIGUSR1, SIGUSR2}) {
+      sigevent event = {};
+      event.sigev_notify = SIGEV_SIGNAL;
+      event.sigev_signo = signal;
+      timer_t timer = nullptr;
+      EXPECT_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+      const itimerspec at = {.it_interval = {}, .it_value = {.tv_sec = 20, .tv_nsec = 0}};
+      EXPECT_EQ(timer_settime(timer, TIMER_ABSTIME, &at, nullptr), 0);
+    }
+    for (const pthread_t each : threads) pthread_join(each, nullptr);
+    EXPECT_EQ(seconds(), 10);
+  });
+}
+
+TEST_F(Signals, WhatAHandlerKeepsOutIsTakenByAnotherThreadThatWaits) {
+  run_alone([] {
+    static bool is_over = false;
+    const int kept_out = SIGRTMIN;
+    struct sigaction action = {};
+    action.sa_handler = [](int) {
+      for (int i = 0; i < 20 && !is_over; ++i) sleep(1);
+    };
+    sigaddset(&action.sa_mask, kept_out);
+    sigaction(SIGUSR1, &action, nullptr);
+    action = {};
+    action.sa_handler = [](int) { is_over = true; };
+    sigaction(kept_out, &action, nullptr);
+    pthread_t other = 0;
+    const auto body = [](void*) -> void* {
+      while (!is_over) pause();
+      return nullptr;
+    };
+    EXPECT_EQ(pthread_create(&other, nullptr, body, nullptr), 0);
+    for (const int signal : {kept_out, SIGUSR1}) {
+      sigevent event = {};
+      event.sigev_notify = signal == SIGUSR1 ? SIGEV_THREAD_ID : SIGEV_SIGNAL;
+      event.sigev_signo = signal;
+      event._sigev_un._tid = gettid();
+      timer_t timer = nullptr;
+      EXPECT_EQ(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+      const itimerspec at = {.it_interval = {}, .it_value = {.tv_sec = 20, .tv_nsec = 0}};
+      EXPECT_EQ(timer_settime(timer, TIMER_ABSTIME, &at, nullptr), 0);
+    }
+    sleep(15);
+    EXPECT_LT(seconds(), 15);
+    pthread_kill(other, kept_out);
+    pthread_join(other, nullptr);
+  });
+}
+
+#ifndef FERMATA_ASAN  // What a jump leaves behind is a leak.
+TEST_F(Signals, AHandlerMayJumpOutOfAWaitOfThreads) {
+  run_alone([] {
+    static sigjmp_buf before;
+    static sem_t semaphore;
+    static sem_t counted;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { siglongjmp(before, 1); };
+    sigaction(SIGALRM, &action, nullptr);
+    sem_init(&semaphore, 0, 0);
+    sem_init(&counted, 0, 0);
+    if (sigsetjmp(before, 1) == 0) {
+      alarm(1);
+      timespec end = {};
+      clock_gettime(CLOCK_REALTIME, &end);
+      end.tv_sec += 100;
+      sem_timedwait(&semaphore, &end);
+    }
+    pthread_t other = 0;
+    const auto body = [](void*) -> void* {
+      sem_wait(&semaphore);
+      sem_post(&counted);
+      return nullptr;
+    };
+    EXPECT_EQ(pthread_create(&other, nullptr, body, nullptr), 0);
+    sleep(1);
+    timespec set = {};
+    clock_gettime(CLOCK_REALTIME, &set);
+    ++set.tv_sec;
+    EXPECT_EQ(clock_settime(CLOCK_REALTIME, &set), 0);
+    sem_post(&semaphore);
+    sem_wait(&counted);
+    pthread_join(other, nullptr);
+    EXPECT_EQ(seconds(), 2);
+  });
+}
+#endif
+
+TEST_F(Signals, AHandlerThatRunsWhileTheLastOneComesToABarrierEndsItsWait) {
+  run_alone([] {
+    static pthread_barrier_t barrier;
+    struct sigaction action = {};
+    action.sa_handler = [](int) { sleep(2); };
+    sigaction(SIGALRM, &action, nullptr);
+    pthread_barrier_init(&barrier, nullptr, 2);
+    pthread_t other = 0;
+    const auto body = [](void*) -> void* {
+      sleep(2);
+      pthread_barrier_wait(&barrier);
+      return nullptr;
+    };
+    EXPECT_EQ(pthread_create(&other, nullptr, body, nullptr), 0);
+    alarm(1);
+    pthread_barrier_wait(&barrier);
+    pthread_join(other, nullptr);
+    EXPECT_EQ(seconds(), 3);
   });
 }
 

@@ -281,6 +281,11 @@ void ForeignSignals::end_call(const char* call) {
   deliver();
 }
 
+bool ForeignSignals::has_for_current() {
+  const Thread& self = mine();
+  return ((pending_.set() | self.pending.set()) & ~self.mask) != 0;
+}
+
 bool ForeignSignals::deliver() {
   if (!used_ || current_runtime().current() == nullptr) return false;
   bool has_run = false;
@@ -309,12 +314,12 @@ bool ForeignSignals::run_handlers(bool is_first) {
   mine().mask |= set_of(action.sa_mask) | (has(SA_NODEFER) ? 0 : signal_bit(signal));
   while (run_handlers(false)) {
   }
+  pass_on();
   run_handler(action, entry->info);
   mine().mask = mask_before;
   return true;
 }
 
-  pass_on();
 void ForeignSignals::end_process(const Entry& entry) {
   const int signal = entry.info.si_signo;
   const std::string origin = entry.call == nullptr ? "" : fmt::format(" of {}()", entry.call);
@@ -349,12 +354,12 @@ int ForeignSignals::take(const sigset_t& wanted, posix::Limit limit, siginfo_t* 
     taken = next_of(signals);
   }
   mine().taken = 0;
+  pass_on();
   if (taken && info != nullptr) *info = taken->info;
   if (taken) return taken->info.si_signo;
   return waited == -ETIMEDOUT || limit == Duration::zero() ? -EAGAIN : waited;
 }
 
-  pass_on();
 int ForeignSignals::wait_for_handler(const std::optional<sigset_t>& mask) {
   used_ = true;
   const SignalSet before = mine().mask;
@@ -362,12 +367,12 @@ int ForeignSignals::wait_for_handler(const std::optional<sigset_t>& mask) {
   int waited = deliver() ? -EINTR : 0;
   while (waited == 0) waited = host_.wait_for_signal("pause", {});
   mine().mask = before;
+  pass_on();
   return waited;
 }
 
 int ForeignSignals::descriptor(int known, const sigset_t& wanted, int flags) {
   return host_.open_signals(known, set_of(wanted), flags);
-  pass_on();
 }
 
 void ForeignSignals::remove(const SignalDescriptor& descriptor) noexcept {

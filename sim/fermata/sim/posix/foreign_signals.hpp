@@ -91,6 +91,8 @@ class ForeignSignals final : public posix::Signals {
 
   /// Something is going to be waited for: no handler has interrupted it yet.
   void begin_waiting() noexcept { may_restart_ = false; }
+  /// Whether anything has come that the current coroutine lets in.
+  [[nodiscard]] bool has_for_current();
   /// Runs the handlers of what has come for the current coroutine; whether one has run.
   bool deliver();
   /// Whether the handlers that deliver() has run let the call go on.

@@ -295,47 +295,53 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWaitFacts facts, const posix::U
     return Ended::Over;
   }
   const char* const call = facts.call;
-  ThreadWait wait(current_runtime(), lines_, std::move(facts));
+  std::optional<ThreadWait> wait(std::in_place, current_runtime(), lines_, std::move(facts));
   return park(wait, call, until, Interruption::Deferred);
 }
 
 ForeignThreads::Ended ForeignThreads::park_once(ThreadWaitFacts facts, const posix::Until& until,
                                                 Interruption interruption, std::uint32_t bits) {
   const char* const call = facts.call;
-  ThreadWait wait(current_runtime(), lines_, std::move(facts), bits);
+  std::optional<ThreadWait> wait(std::in_place, current_runtime(), lines_, std::move(facts), bits);
   return park(wait, call, until, interruption);
 }
 
-// A thread knows no cancellation but its end; whoever else is cancelled is told by Fermata.
-ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
+// A thread knows no cancellation but its end; whoever else is cancelled is told by Fermata. The
+// wait is over before a handler runs, which may jump away from this frame.
+ForeignThreads::Ended ForeignThreads::park(std::optional<ThreadWait>& wait, const char* call,
                                            const posix::Until& until, Interruption interruption) {
   if (over() || is_ending()) return Ended::Over;  // Since the call began.
   CoroutineBase& self = *current_runtime().current();
   const bool is_thread = current() != nullptr;
   host_.begin_waiting();
   const SourcePlace place = host_.place();
-  std::optional<ClockNews> news;
-  if (until && is_wall_clock(until->clock)) news.emplace(machine_, wait);
   const auto wait_for_it = [&](Event* token) {
+    std::optional<ClockNews> news;
+    if (until && is_wall_clock(until->clock)) news.emplace(machine_, *wait);
     do {
       WaitOptions options{.timeout = {}, .token = token};
       if (until) {
-        const Duration left = duration_of(until->time) - clock_shown(machine_, until->clock);
-        options.timeout = std::max(left, Duration::zero());
+        options.timeout = limit_until(machine_, until->clock, duration_of(until->time));
       }
-      fermata::wait(wait, options, place);
-    } while (!wait.is_woken() && news && news->take());
+      fermata::wait(*wait, options, place);
+    } while (!wait->is_woken() && news && news->take());
   };
   const bool is_told = is_thread || interruption == Interruption::Wakes;
-  const WaitEnd end = wait_interruptibly(host_.foreign_signals(), true, [&](Event* token) {
+  bool is_woken = false;
+  const auto leave = [&] {
+    is_woken = wait->is_woken();
+    wait.reset();
+  };
+  const auto wait_or_protect = [&](Event* token) {
     if (is_told) return wait_for_it(token);
     protect([&] { wait_for_it(token); });
-  });
+  };
+  const WaitEnd end = wait_interruptibly(host_.foreign_signals(), true, wait_or_protect, leave);
   const bool is_cancelled = end.why == WaitEnd::Why::Cancelled;
   if (is_cancelled && !is_thread) self.cancel(end.cancellation);
   if (end.why == WaitEnd::Why::Refused) static_cast<void>(host_.refuse_wait(call));
   if (end.why == WaitEnd::Why::Refused || end.why == WaitEnd::Why::Unwound) return Ended::Over;
-  if (wait.is_woken()) return Ended::Woken;
+  if (wait ? wait->is_woken() : is_woken) return Ended::Woken;
   if (end.why == WaitEnd::Why::Signal) return Ended::Interrupted;
   if (over()) return Ended::Over;
   if (!is_cancelled) return Ended::TimedOut;
@@ -343,8 +349,9 @@ ForeignThreads::Ended ForeignThreads::park(ThreadWait& wait, const char* call,
   if (is_thread) return shut_down() ? Ended::Over : Ended::Cancelled;
   if (interruption == Interruption::Wakes) return Ended::Cancelled;
   // A cancellation does not end this wait: its time is over, or a signal has come.
-  const auto rest = [&] { return duration_of(until->time) - clock_shown(machine_, until->clock); };
-  if (until && rest() <= Duration::zero()) return Ended::TimedOut;
+  const auto rest = [&] { return limit_until(machine_, until->clock, duration_of(until->time)); };
+  if (until && rest() == Duration::zero()) return Ended::TimedOut;
+  leave();
   host_.foreign_signals().deliver();
   return Ended::Interrupted;
 }

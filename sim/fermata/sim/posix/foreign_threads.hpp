@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <exception>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -163,8 +164,8 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   /// Whether the call that begins is to have no effect; else others may run before it.
   [[nodiscard]] bool begins_in_vain(const char* call);
   /// Until it is woken. A cancellation is kept for the next operation of Fermata that waits.
-  [[nodiscard]] Ended park(ThreadWait& wait, const char* call, const posix::Until& until,
-                           Interruption interruption);
+  [[nodiscard]] Ended park(std::optional<ThreadWait>& wait, const char* call,
+                           const posix::Until& until, Interruption interruption);
   /// Waits in the line that `facts` name, with Interruption::Deferred.
   [[nodiscard]] Ended park(ThreadWaitFacts facts, const posix::Until& until);
   /// Ends the current thread when it has been cancelled, and lets that be done in any call.

@@ -27,10 +27,17 @@ struct WaitEnd {
   std::exception_ptr cancellation = nullptr;
 };
 
+struct LeaveNothing {
+  void operator()() const noexcept {}
+};
+
 /// Calls `wait` with an event that ends it by OperationCancelled, or with null, in the current
 /// coroutine, and runs handlers of the signals that come meanwhile, unless these are kept out.
-template <class Wait>
-WaitEnd wait_interruptibly(ForeignSignals& signals, bool lets_signals_in, const Wait& wait) {
+/// `leave` is called before they are run: a handler that jumps away never comes back to the frame
+/// of who waits.
+template <class Wait, class Leave = LeaveNothing>
+WaitEnd wait_interruptibly(ForeignSignals& signals, bool lets_signals_in, const Wait& wait,
+                           const Leave& leave = {}) {
   using Why = WaitEnd::Why;
   const KeptCaller kept;
   Runtime& runtime = current_runtime();
@@ -38,7 +45,11 @@ WaitEnd wait_interruptibly(ForeignSignals& signals, bool lets_signals_in, const 
   std::optional<ForeignSignals::Waiting> waiting;
   signals.begin_waiting();
   if (lets_signals_in && signals.are_used()) {
-    if (signals.deliver()) return {Why::Signal};
+    if (signals.has_for_current()) {
+      leave();
+      signals.deliver();
+      return {Why::Signal};
+    }
     waiting.emplace(signals, arrival.emplace(runtime));
   }
   try {
@@ -57,6 +68,8 @@ WaitEnd wait_interruptibly(ForeignSignals& signals, bool lets_signals_in, const 
     return {Why::Unwound};
   }
   waiting.reset();
+  arrival.reset();
+  leave();
   signals.deliver();
   return {Why::Signal};
 }

@@ -32,8 +32,9 @@ int ForeignThreads::wait(pthread_cond_t& condition, pthread_mutex_t& mutex,
   if (checks_owner(mutex) && !is_own(mutex, kCall)) return EPERM;
   Ended ended = Ended::Woken;
   {
-    ThreadWait wait(current_runtime(), lines_,
-                    {.call = kCall, .kind = "condition variable", .object = &condition});
+    std::optional<ThreadWait> wait(
+        std::in_place, current_runtime(), lines_,
+        ThreadWaitFacts{.call = kCall, .kind = "condition variable", .object = &condition});
     let_go(mutex);
     ended = park(wait, kCall, until, Interruption::Wakes);
   }
@@ -160,10 +161,12 @@ int ForeignThreads::wait(pthread_barrier_t& barrier) {
   Barrier& parts = parts_of(barrier);
   if (++parts.arrived == parts.parties) {
     parts.arrived = 0;
+    ++parts.round;
     wake_all(&barrier);
     begin_call(kCall);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
+  const unsigned round = parts.round;
   for (;;) {
     const Ended ended =
         park({.call = kCall,
@@ -173,6 +176,7 @@ int ForeignThreads::wait(pthread_barrier_t& barrier) {
              {});
     leave_if_at_once();
     if (ended != Ended::Cancelled && ended != Ended::Interrupted) return 0;
+    if (parts.round != round) return 0;
   }
 }
 
