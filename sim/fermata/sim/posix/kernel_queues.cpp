@@ -287,14 +287,14 @@ int SimKernelFiles::results(aio_context_t number, long least, std::span<io_event
   if (const int code = kernel_.enter("io_getevents")) return code;
   const std::shared_ptr<FileQueue> queue = find_queue(number);
   if (queue == nullptr || least < 0 || least > static_cast<long>(room.size())) return -EINVAL;
-  const Instant end = limit ? machine_.now() + *limit : Instant::never();
+  const Instant end = limit ? kernel_.shown_now() + *limit : Instant::never();
   std::size_t taken = 0;
   for (;;) {
     taken += queue->fetch(room.subspan(taken));
     if (queue->is_closed() && taken == 0) return -EINVAL;
     if (queue->is_closed() || taken >= static_cast<std::size_t>(least)) break;
-    if (limit && machine_.now() >= end) break;
-    const posix::Limit rest = limit ? posix::Limit(end - machine_.now()) : std::nullopt;
+    if (limit && kernel_.shown_now() >= end) break;
+    const posix::Limit rest = limit ? posix::Limit(end - kernel_.shown_now()) : std::nullopt;
     const int waited = kernel_.wait("io_getevents", {{queue, EPOLLIN, -1}}, rest, false);
     if (waited != 0 && waited != -ETIMEDOUT) return taken > 0 ? static_cast<int>(taken) : waited;
   }
