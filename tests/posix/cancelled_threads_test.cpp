@@ -2,13 +2,19 @@
 
 // Threads of a simulated process that are cancelled, or get a signal, between the calls that wait.
 
+#include <dirent.h>
+#include <glob.h>
+#include <linux/aio_abi.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <functional>
 
 #include "fermata/core/suspend.hpp"
@@ -217,6 +223,43 @@ TEST_F(CancelledThreads, AskForMoreStackThanThereIs) {
   ASSERT_TRUE(world_->failure());
   EXPECT_EQ(world_->failure()->message,
             "pthread_create() asks for a stack of 67108864 bytes; a thread has 8388608");
+}
+
+TEST_F(CancelledThreads, CallsThatAreNoCancellationPointsGoOn) {
+  run_alone([] {
+    static bool has_gone_on = false;
+    const pthread_t thread = start([](void*) -> void* {
+      std::array<int, 2> ends{};
+      EXPECT_EQ(pipe(ends.data()), 0);
+      aio_context_t queue = 0;
+      EXPECT_EQ(syscall(SYS_io_setup, 4, &queue), 0);
+      EXPECT_EQ(mkdir("/made", 0755), 0);
+      EXPECT_EQ(pthread_cancel(pthread_self()), 0);
+      glob_t found = {};
+      EXPECT_EQ(glob("/mad?", 0, nullptr, &found), 0);
+      EXPECT_EQ(found.gl_pathc, 1u);
+      globfree(&found);
+      DIR* const directory = opendir("/made");
+      EXPECT_NE(readdir(directory), nullptr);
+      closedir(directory);
+      char byte = 'x';
+      for (const int opcode : {IOCB_CMD_PWRITE, IOCB_CMD_PREAD}) {
+        iocb call = {};
+        call.aio_lio_opcode = static_cast<std::uint16_t>(opcode);
+        call.aio_fildes = static_cast<std::uint32_t>(ends[opcode == IOCB_CMD_PWRITE ? 1 : 0]);
+        call.aio_buf = reinterpret_cast<std::uintptr_t>(&byte);
+        call.aio_nbytes = 1;
+        iocb* each = &call;
+        EXPECT_EQ(syscall(SYS_io_submit, queue, 1L, &each), 1);
+      }
+      EXPECT_EQ(syscall(SYS_io_destroy, queue), 0);
+      has_gone_on = true;
+      pthread_testcancel();
+      return nullptr;
+    });
+    expect_cancelled(thread);
+    EXPECT_TRUE(has_gone_on);
+  });
 }
 
 }  // namespace

@@ -71,6 +71,8 @@ class Files {
   // --- paths ---
 
   virtual int open(const Where& where, int flags, mode_t mode) = 0;
+  /// open() as opendir() calls it. Does not leave the code that called it; nor does read_directory.
+  virtual int open_directory(const Where& where) = 0;
   /// A regular file without a name. Does not suspend.
   virtual int open_unnamed(int flags) = 0;
   virtual int status(const Where& where, struct stat& status) = 0;

@@ -62,8 +62,7 @@ DIR* open_stream(int descriptor) {
 }
 
 DIR* open_directory(Files& files, const char* path) {
-  constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC;
-  const int descriptor = answer(files.open(at(path), kFlags, 0));
+  const int descriptor = answer(files.open_directory(at(path)));
   if (descriptor < 0) return nullptr;
   DIR* const opened = open_stream(descriptor);
   if (opened == nullptr) static_cast<void>(serving->close(descriptor));

@@ -32,7 +32,7 @@ class FileQueue final : public Description {
   [[nodiscard]] bool is_full() const noexcept { return going_on_ + results_.size() >= most_; }
   [[nodiscard]] bool is_closed() const noexcept { return closed_; }
 
-  /// A call begins. REQUIRES: is_full() is false.
+  /// A call begins.
   void begin() noexcept;
   /// One has ended.
   void end(const io_event& result);

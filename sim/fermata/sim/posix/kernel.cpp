@@ -101,33 +101,41 @@ posix::Files* SimKernel::files() noexcept { return files_.get(); }
 // --- descriptors ---
 
 ssize_t SimKernel::read(int descriptor, std::span<const iovec> target) {
-  return with_waiting(
-      "read", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
-        if (OpenFile* const file = found->as_file()) return files_->read(*file, target);
-        const Way way{"read", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found), false};
-        return transfer(way, found, found->read_limit(), target,
-                        [&](std::span<const iovec> left) { return found->read(left); });
-      });
+  return with_waiting("read", descriptor, [&](const std::shared_ptr<Description>& found) {
+    return read_from(found, descriptor, target);
+  });
+}
+
+ssize_t SimKernel::read_from(const std::shared_ptr<Description>& found, int descriptor,
+                             std::span<const iovec> target) {
+  if (OpenFile* const file = found->as_file()) return files_->read(*file, target);
+  const Way way{"read", descriptor, EPOLLIN | EPOLLRDHUP, blocks(*found), false};
+  return transfer(way, found, found->read_limit(), target,
+                  [&](std::span<const iovec> left) { return found->read(left); });
 }
 
 ssize_t SimKernel::write(int descriptor, std::span<const iovec> source) {
-  return with_waiting(
-      "write", descriptor, [&](const std::shared_ptr<Description>& found) -> ssize_t {
-        if (OpenFile* const file = found->as_file()) return files_->write(*file, source);
-        const Way way{"write", descriptor, EPOLLOUT, blocks(*found), true};
-        bool is_broken = false;
-        const ssize_t result =
-            transfer(way, found, found->write_limit(), source, [&](std::span<const iovec> left) {
-              const ssize_t part = found->write(left);
-              is_broken = part == -EPIPE;
-              return part;
-            });
-        // Of a pipe that has taken a part it is told as well.
-        const Socket* const socket = found->as_socket();
-        const bool tells = socket == nullptr || (result < 0 && !socket->keeps_boundaries());
-        if (is_broken && tells) signals_.break_pipe("write");
-        return result;
+  return with_waiting("write", descriptor, [&](const std::shared_ptr<Description>& found) {
+    return write_to(found, descriptor, source);
+  });
+}
+
+ssize_t SimKernel::write_to(const std::shared_ptr<Description>& found, int descriptor,
+                            std::span<const iovec> source) {
+  if (OpenFile* const file = found->as_file()) return files_->write(*file, source);
+  const Way way{"write", descriptor, EPOLLOUT, blocks(*found), true};
+  bool is_broken = false;
+  const ssize_t result =
+      transfer(way, found, found->write_limit(), source, [&](std::span<const iovec> left) {
+        const ssize_t part = found->write(left);
+        is_broken = part == -EPIPE;
+        return part;
       });
+  // Of a pipe that has taken a part it is told as well.
+  const Socket* const socket = found->as_socket();
+  const bool tells = socket == nullptr || (result < 0 && !socket->keeps_boundaries());
+  if (is_broken && tells) signals_.break_pipe("write");
+  return result;
 }
 
 int SimKernel::fstat(int descriptor, struct stat& status) {

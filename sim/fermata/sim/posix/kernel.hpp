@@ -216,6 +216,12 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   [[nodiscard]] TimerDescriptor* timer(int descriptor, int& code);
   [[nodiscard]] Epoll* epoll(int descriptor, int& code);
 
+  /// read() and write() of what is open as `descriptor`, without leaving the code that called.
+  [[nodiscard]] ssize_t read_from(const std::shared_ptr<Description>& found, int descriptor,
+                                  std::span<const iovec> target);
+  [[nodiscard]] ssize_t write_to(const std::shared_ptr<Description>& found, int descriptor,
+                                 std::span<const iovec> source);
+
   /// How a transfer goes on when there is nothing to transfer.
   struct Way {
     const char* call;

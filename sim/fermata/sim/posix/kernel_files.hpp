@@ -57,6 +57,7 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   int status(const posix::Where& where, struct stat& status) override;
   int access(const posix::Where& where, int mode) override;
   int make_directory(const posix::Where& where, mode_t mode) override;
+  int open_directory(const posix::Where& where) override;
   int remove(const posix::Where& where) override;
   int remove_directory(const posix::Where& where) override;
   int rename(const posix::Where& from, const posix::Where& to, unsigned flags) override;
@@ -200,6 +201,7 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   [[nodiscard]] int open_device(const char* path, int flags);
   [[nodiscard]] ssize_t read_from(OpenFile& file, const DiskCall& work,
                                   std::span<const iovec> target, off64_t offset);
+  [[nodiscard]] int open_without_leaving(const posix::Where& where, int flags, mode_t mode);
   /// Moves `offset` behind what it has written, which is durable if it `lasts`.
   [[nodiscard]] ssize_t write_to(OpenFile& file, const DiskCall& work,
                                  std::span<const iovec> source, off64_t& offset,

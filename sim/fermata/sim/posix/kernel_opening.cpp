@@ -34,6 +34,16 @@ int refuse_flags(int flags) noexcept {
 
 int SimKernelFiles::open(const posix::Where& where, int flags, mode_t mode) {
   kernel_.leave_if_endless();
+  return open_without_leaving(where, flags, mode);
+}
+
+int SimKernelFiles::open_directory(const posix::Where& where) {
+  kernel_.drop_if_endless();
+  constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_CLOEXEC;
+  return open_without_leaving(where, kFlags, 0);
+}
+
+int SimKernelFiles::open_without_leaving(const posix::Where& where, int flags, mode_t mode) {
   if (const int code = refuse_flags(flags)) return code;
   if (where.path != nullptr && Device::kind_of(where.path)) return open_device(where.path, flags);
   Disk::Inode inode = 0;

@@ -202,7 +202,7 @@ mode_t SimKernelFiles::exchange_mask(mode_t mask) {
 }
 
 ssize_t SimKernelFiles::read_directory(int descriptor, std::span<std::byte> room) {
-  kernel_.leave_if_endless();
+  kernel_.drop_if_endless();
   return with_file("getdents64", descriptor, -ENOTDIR, [&](OpenFile& file) -> ssize_t {
     if (!file.is_directory()) return -ENOTDIR;
     if ((file.status & O_PATH) != 0) return -EBADF;

@@ -161,7 +161,8 @@ int SimKernelFiles::submit_one(const std::shared_ptr<FileQueue>& queue, iocb& as
   }
 }
 
-// A transfer of anything but a file happens now, and waits for that if it blocks.
+// A transfer of anything but a file happens now, and waits for that if it blocks. It counts once it
+// has ended, since a handler that runs meanwhile may jump away from here.
 int SimKernelFiles::submit_transfer(QueueEntry entry, const iocb& what,
                                     std::shared_ptr<Description> found) {
   if (const int code = refuse_flags(what, *found)) return code;
@@ -170,8 +171,10 @@ int SimKernelFiles::submit_transfer(QueueEntry entry, const iocb& what,
     std::vector<iovec> pieces;
     if (const int code = find_pieces(what, pieces)) return code;
     const int descriptor = static_cast<int>(what.aio_fildes);
+    const ssize_t result = writes(what) ? kernel_.write_to(found, descriptor, pieces)
+                                        : kernel_.read_from(found, descriptor, pieces);
     entry.queue->begin();
-    entry.end(writes(what) ? kernel_.write(descriptor, pieces) : kernel_.read(descriptor, pieces));
+    entry.end(result);
     return 0;
   }
   const int refused = writes(what) ? file->refuse_writing() : file->refuse_reading();
