@@ -5,11 +5,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -18,6 +21,8 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/suspend.hpp"
+#include "fermata/io/file.hpp"
+#include "fermata/io/file_system.hpp"
 #include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
@@ -151,6 +156,66 @@ TEST_F(RealFiles, ThePathIsAPlainOne) {
     EXPECT_THROW(node.show_real_files(path), UsageError) << path;
   }
   run();
+}
+
+TEST_F(RealFiles, AreFoundThroughLinks) {
+  run_alone([&] {
+    ASSERT_EQ(::symlink(shown_.c_str(), "/way"), 0);
+    ASSERT_EQ(::symlink("/way/file", "/direct"), 0);
+    EXPECT_EQ(text_of("/way/file"), "contents");
+    EXPECT_EQ(text_of("/way/below/other"), "more");
+    EXPECT_EQ(text_of("/direct"), "contents");
+    EXPECT_EQ(code(::access("/way/nothing", F_OK)), ENOENT);
+  });
+}
+
+TEST_F(RealFiles, CannotBeChangedThroughLinks) {
+  run_alone([&] {
+    ASSERT_EQ(::symlink(shown_.c_str(), "/way"), 0);
+    ASSERT_EQ(::symlink("/way/file", "/direct"), 0);
+    for (const char* const path : {"/way/file", "/direct"}) {
+      EXPECT_EQ(code(::open(path, O_WRONLY)), EROFS);
+      EXPECT_EQ(code(::open(path, O_RDONLY | O_TRUNC)), EROFS);
+      EXPECT_EQ(code(::access(path, W_OK)), EROFS);
+      EXPECT_EQ(code(::truncate(path, 0)), EROFS);
+      EXPECT_EQ(code(::chmod(path, 0777)), EROFS);
+    }
+    EXPECT_EQ(code(::open("/way/new", O_WRONLY | O_CREAT, 0644)), EROFS);
+    EXPECT_EQ(code(::unlink("/way/file")), EROFS);
+    EXPECT_EQ(code(::rename("/way/file", "/mine")), EROFS);
+    EXPECT_EQ(code(::rename("/direct", "/way/mine")), EROFS);
+    EXPECT_EQ(code(::mkdir("/way/new", 0755)), EROFS);
+    EXPECT_EQ(code(::rmdir("/way/below")), EROFS);
+    EXPECT_EQ(code(::symlink("x", "/way/new")), EROFS);
+    EXPECT_EQ(code(::link("/way/file", "/mine")), EROFS);
+    EXPECT_EQ(code(::unlink("/direct")), 0) << "the link is not shown";
+    EXPECT_EQ(code(::unlink("/way")), 0);
+    EXPECT_EQ(text_of(shown_ + "/file"), "contents");
+  });
+}
+
+TEST_F(RealFiles, CannotBeChangedByFermatasOwnFiles) {
+  run_alone([&] {
+    const std::string file = shown_ + "/file";
+    ASSERT_EQ(text_of(file), "contents");
+    EXPECT_THROW(File::open(file, OpenMode::writing()), InputOutputError);
+    EXPECT_THROW(fs::remove(file), InputOutputError);
+    EXPECT_THROW(fs::rename(file, shown_ + "/other"), InputOutputError);
+    EXPECT_EQ(text_of(file), "contents");
+  });
+}
+
+TEST_F(RealFiles, NoSocketIsBoundAmongThem) {
+  run_alone([&] {
+    const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    ASSERT_LT(shown_.size() + 5, sizeof address.sun_path);
+    std::strcpy(address.sun_path, (shown_ + "/new").c_str());
+    EXPECT_EQ(code(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address)),
+              EROFS);
+    ::close(socket);
+  });
 }
 
 }  // namespace

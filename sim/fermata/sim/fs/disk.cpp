@@ -76,6 +76,7 @@ int Disk::open(const DiskPath& path, const OpenMode& mode, Inode& opened) {
     FERMATA_ASSERT(at(opened).links > 0 || is_directory(opened));
     if (mode.exclusive) return EEXIST;
     if (is_directory(opened) && mode.write) return EISDIR;
+    if (is_fixed(opened) && (mode.write || mode.truncate)) return EROFS;
     if (!is_directory(opened) && place.must_be_directory) return ENOTDIR;
     if (at(opened).type == FileType::Other) return ENXIO;
     if (mode.truncate) static_cast<void>(truncate(opened, 0));
@@ -129,6 +130,7 @@ Disk::Inode Disk::create(const Place& place, FileType type, std::uint32_t permis
 int Disk::remove(const DiskPath& path) {
   Place place;
   if (const int code = walk(path, Last::IsTaken, place); code != 0) return code;
+  if (is_fixed(place.directory)) return EROFS;
   const Inode inode = find_in(place);
   if (inode == 0) return ENOENT;
   if (is_directory(inode)) return EISDIR;
@@ -149,6 +151,7 @@ int Disk::remove_directory(const DiskPath& path) {
   if (inode == 0) return ENOENT;
   if (!is_directory(inode)) return ENOTDIR;
   if (inode == kRoot) return EBUSY;
+  if (is_fixed(inode) || is_fixed(place.directory)) return EROFS;
   if (place.name.empty()) return EINVAL;
   if (!at(inode).names.empty()) return ENOTEMPTY;
   change_names({.inode = inode, .removed = place, .added = std::nullopt, .moves_directory = false});
@@ -165,10 +168,12 @@ int Disk::rename(const DiskPath& from, const DiskPath& to, bool replaces) {
   if (const int code = walk(to, Last::IsTaken, destination); code != 0) return code;
   if (source.name.empty()) return EBUSY;
   if (destination.name.empty()) return replaces ? EBUSY : EEXIST;
+  if (is_fixed(source.directory) || is_fixed(destination.directory)) return EROFS;
   const Inode moved = find_in(source);
   const Inode replaced = find_in(destination);
   if (moved == 0) return ENOENT;
   if (!replaces && replaced != 0) return EEXIST;
+  if (is_fixed(moved) || (replaced != 0 && is_fixed(replaced))) return EROFS;
   const bool as_directory = source.must_be_directory || destination.must_be_directory;
   if (as_directory && !is_directory(moved)) return ENOTDIR;
   if (moved == replaced) return 0;
@@ -305,6 +310,7 @@ int Disk::write(Inode inode, std::uint64_t offset, std::span<const std::byte> by
 }
 
 int Disk::truncate(Inode inode, std::uint64_t size) {
+  if (is_fixed(inode)) return EROFS;
   if (size > at(inode).image.seen().size() + room()) return ENOSPC;
   take_in(inode);
   if (at(inode).memory != nullptr && !at(inode).memory->resize(size)) return ENOMEM;

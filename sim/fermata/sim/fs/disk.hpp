@@ -136,6 +136,9 @@ class Disk {
   /// Sets what such a file contains.
   void fill_given(Inode inode, std::span<const std::byte> contents);
   [[nodiscard]] bool is_given(Inode inode) const { return at(inode).is_given; }
+  /// From now on what would change the file or the names in the directory is refused with EROFS.
+  void fix(Inode inode) { at(inode).is_fixed = true; }
+  [[nodiscard]] bool is_fixed(Inode inode) const { return at(inode).is_fixed; }
 
   // --- what is open ---
 
@@ -220,6 +223,7 @@ class Disk {
     WallTime changed;
     std::uint64_t key = 0;  // Of the name that it was created with.
     bool is_given = false;
+    bool is_fixed = false;
     std::size_t opens = 0;
     std::size_t links = 0;  // Names, as seen.
     Inode parent = 0;       // Of a directory.

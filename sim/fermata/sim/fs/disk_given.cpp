@@ -15,6 +15,7 @@ Disk::Inode Disk::add_given(Inode directory, const std::string& name, FileType t
   constexpr WallTime kTime = {.nanoseconds = 946'684'800'000'000'000};  // The year 2000.
   constexpr std::uint32_t kFile = 0444;
   constexpr std::uint32_t kDirectory = 0555;
+  FERMATA_ASSERT(is_directory(directory));
   FERMATA_ASSERT(!at(directory).names.contains(name));
   Node node;
   node.type = type;

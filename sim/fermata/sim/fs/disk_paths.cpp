@@ -98,6 +98,7 @@ bool Disk::exists(const DiskPath& path) const {
 /// Why no name can be made there, or 0.
 int Disk::refuse_new_name(const Place& place) const {
   if (find_in(place) != 0) return EEXIST;
+  if (is_fixed(place.directory)) return EROFS;
   FERMATA_ASSERT(!place.name.empty());
   return is_named(place.directory) ? 0 : ENOENT;
 }
@@ -110,6 +111,7 @@ int Disk::link(Inode linked, const DiskPath& path) {
   if (const int code = refuse_new_name(place); code != 0) return code;
   if (place.must_be_directory || !is_named(linked)) return ENOENT;
   if (is_directory(linked)) return EPERM;
+  if (is_fixed(linked)) return EROFS;
   watchers_.tell(linked, DiskChange::Attributes, {}, false);
   change_names({.inode = linked, .removed = std::nullopt, .added = place, .is_link = true});
   FERMATA_ASSERT(find_in(place) == linked);

@@ -303,6 +303,7 @@ std::shared_ptr<UnixDatagramSocket> SimKernel::make_unix_datagram_socket(std::ui
 }
 
 void SimKernel::look_for_names() noexcept {
+  files_->show_all();
   share_->unix_names.look_from(files_->working_directory(), files_->mask());
 }
 

@@ -84,7 +84,7 @@ int SimKernelFiles::access(const posix::Where& where, int mode) {
   return with_inode("access", kStatus, where, [&](Disk::Inode inode) {
     constexpr std::uint32_t kExecutable = 0111;
     const Disk::Attributes known = disk_.attributes(inode);
-    if ((mode & W_OK) != 0 && disk_.is_given(inode)) return -EROFS;
+    if ((mode & W_OK) != 0 && disk_.is_fixed(inode)) return -EROFS;
     const bool can_run =
         known.type == FileType::Directory || (known.permissions & kExecutable) != 0;
     return (mode & X_OK) != 0 && !can_run ? -EACCES : 0;

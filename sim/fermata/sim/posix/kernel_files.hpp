@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <filesystem>
 #include <list>
 #include <memory>
 #include <optional>
@@ -52,12 +53,15 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   ssize_t write(OpenFile& file, std::span<const iovec> source);
   int status(Description& of, struct stat& status);
 
+  /// Brings to the disk the names of what it is told to show of the real files.
+  void show_all();
+
   int open(const posix::Where& where, int flags, mode_t mode) override;
+  int open_directory(const posix::Where& where) override;
   int open_unnamed(int flags) override;
   int status(const posix::Where& where, struct stat& status) override;
   int access(const posix::Where& where, int mode) override;
   int make_directory(const posix::Where& where, mode_t mode) override;
-  int open_directory(const posix::Where& where) override;
   int remove(const posix::Where& where) override;
   int remove_directory(const posix::Where& where) override;
   int rename(const posix::Where& from, const posix::Where& to, unsigned flags) override;
@@ -188,10 +192,16 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   [[nodiscard]] int begin_at(const posix::Where& where, Place& place);
   /// locate() of a path that gets or loses its name: -EROFS where files are real.
   [[nodiscard]] int locate_to_change(const posix::Where& where, Place& place);
-  /// Whether real files are shown there; brings what there is to the disk.
+  /// Whether it is in what is shown of the real files, by its path alone.
+  [[nodiscard]] bool is_shown(const std::filesystem::path& path) const;
+  [[nodiscard]] std::filesystem::path path_of(const Place& place) const;
+  /// Where the path leads. Brings to the disk what is shown there.
+  [[nodiscard]] std::filesystem::path follow(const std::filesystem::path& path);
+  /// Whether real files are shown where it leads; brings what there is to the disk.
   [[nodiscard]] bool is_real(const Place& place);
   void show_real(const std::string& path);
   void show_names(Disk::Inode directory, const std::string& path);
+  [[nodiscard]] int open_without_leaving(const posix::Where& where, int flags, mode_t mode);
   [[nodiscard]] int open_at(const DiskCall& work, const Place& place, int flags, mode_t mode,
                             Disk::Inode& opened);
   [[nodiscard]] int look_for_directory(const Place& place) const;
@@ -201,7 +211,6 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   [[nodiscard]] int open_device(const char* path, int flags);
   [[nodiscard]] ssize_t read_from(OpenFile& file, const DiskCall& work,
                                   std::span<const iovec> target, off64_t offset);
-  [[nodiscard]] int open_without_leaving(const posix::Where& where, int flags, mode_t mode);
   /// Moves `offset` behind what it has written, which is durable if it `lasts`.
   [[nodiscard]] ssize_t write_to(OpenFile& file, const DiskCall& work,
                                  std::span<const iovec> source, off64_t& offset,
@@ -284,6 +293,7 @@ int SimKernelFiles::with_inode(const char* call, const Deed& deed, const posix::
   return at_place(call, deed, where, [&](const DiskCall&, const Place& place) {
     Disk::Inode inode = 0;
     const int code = find(place, inode);
+    if (code == 0 && deed.changes_names && disk_.is_fixed(inode)) return -EROFS;
     return code != 0 ? code : act(inode);
   });
 }

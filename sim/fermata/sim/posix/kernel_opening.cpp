@@ -79,7 +79,8 @@ int SimKernelFiles::open_at(const DiskCall& work, const Place& place, int flags,
                         .create = creates,
                         .exclusive = exclusive,
                         .truncate = !only_path && (flags & O_TRUNC) != 0};
-  if (place.is_real && (wanted.write || wanted.truncate)) return code == 0 ? -EROFS : -code;
+  const bool is_found = code == 0 || (code == ENOENT && creates);
+  if (place.is_real && (wanted.write || wanted.truncate)) return is_found ? -EROFS : -code;
   if (creates && (place.path.ends_with('/') || code == ENOTDIR)) return refuse_slash(place, wanted);
   if (code != 0) {
     if (code != ENOENT || !creates) return -code;

@@ -32,7 +32,7 @@ int SimKernelFiles::locate(const posix::Where& where, Place& place) {
 
 int SimKernelFiles::locate_to_change(const posix::Where& where, Place& place) {
   const int code = locate(where, place);
-  return code == 0 && place.is_real ? -EROFS : code;
+  return code == 0 && place.is_real && is_shown(path_of(place)) ? -EROFS : code;
 }
 
 int SimKernelFiles::begin_at(const posix::Where& where, Place& place) {

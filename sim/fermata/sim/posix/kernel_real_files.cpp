@@ -53,25 +53,66 @@ std::string contents_of(const fs::path& path) {
 
 }  // namespace
 
-bool SimKernelFiles::is_real(const Place& place) {
+bool SimKernelFiles::is_shown(const fs::path& path) const {
   const std::vector<std::string>& shown = machine_.real_files();
-  if (shown.empty()) return false;
+  return std::any_of(shown.begin(), shown.end(),
+                     [&](const std::string& each) { return is_below(path, each); });
+}
+
+fs::path SimKernelFiles::path_of(const Place& place) const {
+  const bool starts_at_root = place.file != nullptr || place.path.starts_with('/');
+  return starts_at_root ? whole("", place.shown) : whole(disk_.path_of(place.from), place.path);
+}
+
+void SimKernelFiles::show_all() {
   const posix::Serving unserved(nullptr, nullptr);
-  for (const std::string& each : shown) {
+  for (const std::string& each : machine_.real_files()) {
     if (!disk_.exists(each)) show_real(each);
   }
-  const bool starts_at_root = place.file != nullptr || place.path.starts_with('/');
-  const fs::path path =
-      starts_at_root ? whole("", place.shown) : whole(disk_.path_of(place.from), place.path);
-  const bool found = std::any_of(shown.begin(), shown.end(),
-                                 [&](const std::string& each) { return is_below(path, each); });
-  if (!found) return false;
-  show_real(path.string());
+}
+
+bool SimKernelFiles::is_real(const Place& place) {
+  if (machine_.real_files().empty()) return false;
+  show_all();
+  const posix::Serving unserved(nullptr, nullptr);
+  if (!is_shown(follow(path_of(place)))) return false;
   if (!std::exchange(tells_real_files_, true)) {
-    const std::string list = fmt::format("{}", fmt::join(shown, ", "));
+    const std::string list = fmt::format("{}", fmt::join(machine_.real_files(), ", "));
     std::printf("'%s' reads real files: %s\n", machine_.name().c_str(), list.c_str());
   }
   return true;
+}
+
+// In what is shown there are no links.
+fs::path SimKernelFiles::follow(const fs::path& path) {
+  constexpr int kMostLinks = 40;
+  FERMATA_ASSERT(path.is_absolute());
+  fs::path left = path.relative_path();
+  fs::path done = "/";
+  Disk::Inode at = Disk::kRoot;
+  for (int links = 0; !left.empty();) {
+    if (is_shown(done)) break;
+    const std::string part = left.begin()->string();
+    left = left.lexically_relative(part);
+    if (left == ".") left.clear();
+    const auto rest = [&] { return (done / part / left).lexically_normal(); };
+    if (disk_.attributes(at).type != FileType::Directory) return rest();
+    const auto found = disk_.names(at).find(part);
+    if (found == disk_.names(at).end()) return rest();
+    const Disk::Inode next = found->second;
+    if (disk_.attributes(next).type != FileType::SymbolicLink) {
+      done /= part;
+      at = next;
+      continue;
+    }
+    if (++links > kMostLinks) return path;
+    left = (done / disk_.target(next) / left).lexically_normal().relative_path();
+    done = "/";
+    at = Disk::kRoot;
+  }
+  done = (done / left).lexically_normal();
+  if (is_shown(done)) show_real(done.string());
+  return done;
 }
 
 void SimKernelFiles::show_real(const std::string& path) {
@@ -91,6 +132,7 @@ void SimKernelFiles::show_real(const std::string& path) {
       return;
     }
   }
+  if (is_shown(real)) disk_.fix(at);
   if (disk_.attributes(at).type == FileType::Directory) return show_names(at, real);
   if (disk_.is_given(at) && disk_.attributes(at).size == 0) {
     const std::string contents = contents_of(real);
@@ -99,14 +141,17 @@ void SimKernelFiles::show_real(const std::string& path) {
 }
 
 void SimKernelFiles::show_names(Disk::Inode directory, const std::string& path) {
+  FERMATA_ASSERT(disk_.attributes(directory).type == FileType::Directory);
   std::error_code error;
   std::set<std::string> names;
-  for (const auto& each : fs::directory_iterator(path, error)) {
-    names.insert(each.path().filename().string());
+  fs::directory_iterator entry(path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.insert(entry->path().filename().string());
   }
   for (const std::string& each : names) {
     if (disk_.names(directory).contains(each)) continue;
-    if (const auto type = type_of(fs::path(path) / each)) disk_.add_given(directory, each, *type);
+    const auto type = type_of(fs::path(path) / each);
+    if (type) disk_.fix(disk_.add_given(directory, each, *type));
   }
 }
 
