@@ -28,6 +28,8 @@ UnixSocket::~UnixSocket() {
   if (owns_path_ && is_abstract(path_)) network_.unbind(machine(), path_);
   if (owns_path_ && !is_abstract(path_)) names_.unbind(name_);
   for (const auto& connection : queue_) {
+    const std::shared_ptr<void> unread =
+        std::exchange(connection->end(Connection::Server).luggage, nullptr);
     connection->send_reset(Connection::Server);
     connection->close(Connection::Server);
   }
