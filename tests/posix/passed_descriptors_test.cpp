@@ -250,5 +250,41 @@ TEST_F(PassedDescriptors, GoToOtherProcesses) {
   EXPECT_EQ(heard, "hello");
 }
 
+TEST_F(PassedDescriptors, AreClosedWithTheListenerThatHasNotAcceptedTheirConnection) {
+  run_alone([] {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::strcpy(address.sun_path, "/listener");
+    const auto* const name = reinterpret_cast<const sockaddr*>(&address);
+    const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    ASSERT_EQ(::bind(listener, name, sizeof address), 0);
+    ASSERT_EQ(::listen(listener, 1), 0);
+    const int client = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    ASSERT_EQ(::connect(client, name, sizeof address), 0);
+    const std::array<int, 2> others = pair_of(SOCK_STREAM);
+    EXPECT_EQ(pass(client, "x", {others[0]}), 1);
+    ::close(others[0]);
+    ::close(listener);
+    char byte = 0;
+    EXPECT_EQ(::recv(others[1], &byte, 1, MSG_DONTWAIT), 0);
+    for (const int each : {client, others[1]}) ::close(each);
+  });
+}
+
+TEST_F(PassedDescriptors, StandInMemoryThatThereIs) {
+  run_alone([] {
+    const std::array<int, 2> ends = pair_of(SOCK_STREAM);
+    char byte = 'x';
+    iovec piece = {&byte, 1};
+    msghdr message = {};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_controllen = CMSG_SPACE(sizeof(int));
+    EXPECT_EQ(::sendmsg(ends[0], &message, 0), -1);
+    EXPECT_EQ(errno, EFAULT);
+    for (const int each : ends) ::close(each);
+  });
+}
+
 }  // namespace
 }  // namespace fermata::sim

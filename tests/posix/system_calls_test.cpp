@@ -84,5 +84,14 @@ TEST_F(SystemCalls, SendAndReceiveSeveralDatagrams) {
   });
 }
 
+TEST_F(SystemCalls, ASetOfSignalsIsInMemoryThatThereIs) {
+  run_alone([] {
+    EXPECT_EQ(::syscall(SYS_signalfd4, -1L, 0L, 8L, 0L), -1);
+    EXPECT_EQ(errno, EFAULT);
+    EXPECT_EQ(::syscall(SYS_signalfd4, -1L, 0L, 4L, 0L), -1);
+    EXPECT_EQ(errno, EINVAL);
+  });
+}
+
 }  // namespace
 }  // namespace fermata::sim

@@ -85,6 +85,7 @@ long serve_futex(Kernel& kernel, Threads& threads, const Arguments& given) {
 long call_signalfd(const Arguments& given, int flags) {
   constexpr std::size_t kSizeOfSet = 8;
   if (static_cast<std::size_t>(given[2]) != kSizeOfSet) return answer(-EINVAL);
+  if (given[1] == 0) return answer(-EFAULT);
   sigset_t wanted = {};
   std::memcpy(&wanted, reinterpret_cast<const void*>(given[1]), kSizeOfSet);
   return ::signalfd(static_cast<int>(given[0]), &wanted, flags);

@@ -59,6 +59,7 @@ void RightsUnderWay::drop_all() {
 
 int read_rights(const msghdr& message, const DescriptorTable& table, pid_t own,
                 std::shared_ptr<Rights>& rights) {
+  if (message.msg_control == nullptr && message.msg_controllen > 0) return -EFAULT;
   const std::span<const std::byte> all(static_cast<const std::byte*>(message.msg_control),
                                        message.msg_controllen);
   for (std::size_t at = 0; at + sizeof(cmsghdr) <= all.size();) {
