@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -193,6 +194,31 @@ TEST_F(PosixStreams, OutsideOfAWorldAreTheSystems) {
   EXPECT_EQ(posix::descriptor_of(stream), -1);
   EXPECT_GE(::fileno(stream), 3);
   std::fclose(stream);
+}
+
+TEST_F(PosixStreams, OfAnEarlierLifeReadNothing) {
+  static std::ifstream kept;
+  static std::string found;
+  int life = 0;
+  world_->service("main", [&] {
+    if (++life == 1) {
+      std::ofstream("a") << "text";
+      ::sync();
+      kept.open("a");
+      delay(1h);
+    }
+    const int same = ::open("a", O_RDONLY);
+    EXPECT_GE(same, 3);
+    std::getline(kept, found);
+    EXPECT_EQ(::lseek(same, 0, SEEK_CUR), 0);
+    ::close(same);
+  });
+  world_->at(1s, [this] { world_->node("main").crash(); });
+  world_->at(2s, [this] { world_->node("main").restart(); });
+  world_->node("other", [] { delay(3s); });
+  run();
+  EXPECT_EQ(life, 2);
+  EXPECT_EQ(found, "");
 }
 
 }  // namespace

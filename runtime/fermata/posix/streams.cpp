@@ -69,7 +69,7 @@ ssize_t fail(ssize_t code) noexcept {
 /// Calls `now`, which does not suspend, or `otherwise` for a descriptor of anything but a file.
 template <class Now, class Otherwise>
 ssize_t transfer(Stream& stream, const Now& now, const Otherwise& otherwise) {
-  if (serving != stream.kernel) return fail(-EBADF);
+  if (stream.dropped || serving != stream.kernel) return fail(-EBADF);
   if (Files* const files = stream.kernel->files()) {
     const ssize_t moved = now(*files);
     if (moved != -ESPIPE) return moved < 0 ? fail(moved) : moved;
