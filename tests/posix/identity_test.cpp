@@ -2,6 +2,8 @@
 
 // What a simulated machine is, and what its process knows of itself: the same wherever a test runs.
 
+#include <fcntl.h>
+#include <poll.h>
 #include <pwd.h>
 #include <sched.h>
 #include <sys/resource.h>
@@ -87,6 +89,13 @@ TEST_F(Identity, LimitsAreThoseOfTheProcess) {
     EXPECT_EQ(errno, EMFILE);
     EXPECT_EQ(dup2(0, 5), -1);
     EXPECT_EQ(errno, EBADF);
+    EXPECT_EQ(fcntl(0, F_DUPFD, 5), -1);
+    EXPECT_EQ(errno, EINVAL);
+    std::array<pollfd, 6> asked;
+    asked.fill({.fd = -1, .events = 0, .revents = 0});
+    EXPECT_EQ(poll(asked.data(), 5, 0), 0);
+    EXPECT_EQ(poll(asked.data(), 6, 0), -1);
+    EXPECT_EQ(errno, EINVAL);
     rlimit before = {};
     limit = {6, 6};
     EXPECT_EQ(prlimit(getpid(), RLIMIT_NOFILE, &limit, &before), 0);

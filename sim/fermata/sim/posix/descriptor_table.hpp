@@ -58,6 +58,8 @@ class DescriptorTable final {
   /// Returns an errno value.
   int close(int descriptor);
 
+  /// Numbers from here on are not given.
+  [[nodiscard]] std::size_t limit() const noexcept;
   /// Numbers from `most` on are not given any more; it may change. kLimit is the limit as well.
   void limit_by(const rlim_t& most) noexcept { most_ = &most; }
   /// From now on nothing finds a free descriptor, or as before.
@@ -68,7 +70,6 @@ class DescriptorTable final {
 
  private:
   void open_standard_streams();
-  [[nodiscard]] std::size_t limit() const noexcept;
 
   Machine& machine_;
   std::vector<Entry> entries_;  // By number.

@@ -163,7 +163,7 @@ int SimKernel::fcntl(int descriptor, int command, std::intptr_t argument) {
     switch (command) {
       case F_DUPFD:
       case F_DUPFD_CLOEXEC: {
-        if (argument < 0 || argument >= static_cast<std::intptr_t>(DescriptorTable::kLimit)) {
+        if (argument < 0 || argument >= static_cast<std::intptr_t>(table_.limit())) {
           return -EINVAL;
         }
         if (table_.is_full("duplicate")) return -EMFILE;

@@ -175,7 +175,7 @@ std::shared_ptr<Description> SimKernel::share(int descriptor, int& code) {
 int SimKernel::poll(std::span<pollfd> asked, posix::Limit limit) {
   leave_if_endless();
   if (const int code = enter("poll")) return code;
-  if (asked.size() > DescriptorTable::kLimit) return -EINVAL;
+  if (asked.size() > table_.limit()) return -EINVAL;
   const std::uint64_t reader = this->reader();
   std::vector<ReadyWait::Item> items;
   for (const pollfd& each : asked) {
