@@ -152,13 +152,18 @@ TEST_F(Identity, SecondsAreCountedInUtc) {
     const time_t time = 86'400;
     tm parts = {};
     localtime_r(&time, &parts);
-    std::array<char, 64> text = {};
+    std::array<char, 100> text = {};
     const std::string format = "%s %%s %Y %Z";  // Of which compilers do not know "%s".
     EXPECT_GT(strftime(text.data(), text.size(), format.c_str(), &parts), 0u);
     EXPECT_STREQ(text.data(), "86400 %s 1970 UTC");
     std::ostringstream out;
     out << std::put_time(&parts, "%H at %s");
     EXPECT_EQ(out.str(), "00 at 86400");
+    const std::string widths = "%-s|%_s|%010s|%8s|%-8s|%Es|%^Os|%_-03s|%%8s|%";
+    EXPECT_GT(strftime(text.data(), text.size(), widths.c_str(), &parts), 0u);
+    EXPECT_STREQ(text.data(), "86400|86400|0000086400|   86400|   86400|86400|86400|86400|%8s|%");
+    const std::string endless = "%99999999999s";
+    EXPECT_EQ(strftime(text.data(), text.size(), endless.c_str(), &parts), 0u);
   });
   setenv("TZ", before.c_str(), 1);
   if (before.empty()) unsetenv("TZ");
