@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
@@ -253,6 +254,10 @@ TEST_F(CancelledThreads, CallsThatAreNoCancellationPointsGoOn) {
         EXPECT_EQ(syscall(SYS_io_submit, queue, 1L, &each), 1);
       }
       EXPECT_EQ(syscall(SYS_io_destroy, queue), 0);
+      const int file = static_cast<int>(syscall(SYS_dup3, ends[0], 9, 0));
+      const iovec piece = {&byte, 1};
+      EXPECT_EQ(syscall(SYS_preadv, file, &piece, 1L, 0L), -1);
+      EXPECT_EQ(errno, ESPIPE);
       has_gone_on = true;
       pthread_testcancel();
       return nullptr;

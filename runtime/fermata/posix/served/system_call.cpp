@@ -162,6 +162,23 @@ long serve(Kernel& kernel, long number, const Arguments& given, const void* from
   return -ENOSYS;
 }
 
+/// While it lives the thread is not cancelled: the functions that make the same calls may be
+/// cancellation points, and this one is none.
+class Uncancelled {
+ public:
+  explicit Uncancelled(Threads* threads)
+      : threads_(threads), before_(threads != nullptr && threads->let_cancel(false)) {}
+  Uncancelled(const Uncancelled&) = delete;
+  Uncancelled& operator=(const Uncancelled&) = delete;
+  ~Uncancelled() {
+    if (threads_ != nullptr) threads_->let_cancel(before_);
+  }
+
+ private:
+  Threads* threads_;
+  bool before_;
+};
+
 }  // namespace
 
 // Also reads what the caller has not given.
@@ -171,8 +188,11 @@ extern "C" [[gnu::no_sanitize_address]] long syscall(long number, ...) noexcept 
   Arguments given;
   for (long& each : given) each = va_arg(list, long);
   va_end(list);
-  if (const std::optional<long> result = call_function(number, given)) return *result;
   Kernel* const kernel = serving_machine();
+  {
+    const Uncancelled uncancelled(kernel == nullptr ? nullptr : kernel->threads());
+    if (const std::optional<long> result = call_function(number, given)) return *result;
+  }
   if (kernel == nullptr) {
     return FERMATA_REAL(syscall)(number, given[0], given[1], given[2], given[3], given[4],
                                  given[5]);
