@@ -75,13 +75,13 @@ int getrlimit64(__rlimit_resource_t resource, rlimit64* limit) noexcept {
 
 int setrlimit(__rlimit_resource_t resource, const rlimit* limit) noexcept {
   ProcessState* const process = state();
-  return process == nullptr ? FERMATA_REAL(setrlimit)(resource, limit)
+  return process == nullptr ? FERMATA_REAL(prlimit)(0, which(resource), limit, nullptr)
                             : answer(set(*process, resource, limit));
 }
 
 int setrlimit64(__rlimit_resource_t resource, const rlimit64* limit) noexcept {
   ProcessState* const process = state();
-  return process == nullptr ? FERMATA_REAL(setrlimit64)(resource, limit)
+  return process == nullptr ? FERMATA_REAL(prlimit64)(0, which(resource), limit, nullptr)
                             : answer(set(*process, resource, limit));
 }
 
