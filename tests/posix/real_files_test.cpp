@@ -198,7 +198,7 @@ TEST_F(RealFiles, CannotBeChangedByFermatasOwnFiles) {
   run_alone([&] {
     const std::string file = shown_ + "/file";
     ASSERT_EQ(text_of(file), "contents");
-    EXPECT_THROW(File::open(file, OpenMode::writing()), InputOutputError);
+    EXPECT_THROW(static_cast<void>(File::open(file, OpenMode::writing())), InputOutputError);
     EXPECT_THROW(fs::remove(file), InputOutputError);
     EXPECT_THROW(fs::rename(file, shown_ + "/other"), InputOutputError);
     EXPECT_EQ(text_of(file), "contents");
