@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -284,7 +285,7 @@ TEST_F(Queues, AnswerAsLinuxDoes) {
   aio_context_t queue = 0;
   if (make_queue(1, queue) != 0) GTEST_SKIP() << "this Linux has no asynchronous calls";
   ASSERT_EQ(call_number(SYS_io_destroy, queue), 0);
-  const std::string before = ::get_current_dir_name();
+  const std::string before = std::filesystem::current_path().string();
   ASSERT_EQ(::chdir(::testing::TempDir().c_str()), 0);
   const std::vector<long> real = QueueScript().run();
   ASSERT_EQ(::unlink("queued"), 0);

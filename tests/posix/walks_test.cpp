@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/sanitizer.hpp"
 #include "tests/support/world_fixture.hpp"
 
 namespace fermata::sim {
@@ -140,8 +141,13 @@ class Walks : public test::WorldFixture {
 
   static Lines match_all() {
     Lines all;
+#ifdef FERMATA_ASAN  // Its glob() looks for names in the room that GLOB_DOOFFS leaves.
+    constexpr int kWithRoom = 0;
+#else
+    constexpr int kWithRoom = GLOB_DOOFFS;
+#endif
     for (const int flags : std::initializer_list<int>{
-             0, GLOB_MARK, GLOB_NOCHECK, GLOB_BRACE | GLOB_PERIOD, GLOB_ONLYDIR, GLOB_DOOFFS,
+             0, GLOB_MARK, GLOB_NOCHECK, GLOB_BRACE | GLOB_PERIOD, GLOB_ONLYDIR, kWithRoom,
              GLOB_ERR, GLOB_NOESCAPE | GLOB_NOMAGIC}) {
       for (const char* pattern : {"w/a*", "w/*", "w/?[12]", "*/*1", "w/{a,b}1", "none*", "w/a1",
                                   "t/*/e", "w/.*d*", "w/a1/*", "none/*", "./*", "w/\\a1"}) {
@@ -151,7 +157,7 @@ class Walks : public test::WorldFixture {
         all.push_back(std::string(pattern) + " gives " + std::to_string(result) + " flags " +
                       std::to_string(found.gl_flags));
         for (std::size_t i = 0; result == 0 && i < found.gl_pathc; ++i) {
-          all.emplace_back(found.gl_pathv[i + ((flags & GLOB_DOOFFS) != 0 ? 2 : 0)]);
+          all.emplace_back(found.gl_pathv[i + ((flags & GLOB_DOOFFS) != 0 ? found.gl_offs : 0)]);
         }
         ::globfree(&found);
       }

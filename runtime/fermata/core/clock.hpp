@@ -60,12 +60,10 @@ struct WallClock {
 /// other clock than the runtime's, unless fermata::posix serves it one.
 template <class Clock, class Span>
 [[nodiscard]] Duration until(const std::chrono::time_point<Clock, Span>& when) {
-  using Precise = std::chrono::duration<long double, std::nano>;
-  const auto present = Clock::now();
-  if (when <= present) return Duration::zero();
-  const auto left = when - present;
-  return Precise(left) < Precise(Duration::max()) ? std::chrono::ceil<Duration>(left)
-                                                  : Duration::max();
+  using Wide = std::chrono::duration<long double, std::nano>;  // Holds every time of every clock.
+  const Wide left = Wide(when.time_since_epoch()) - Wide(Clock::now().time_since_epoch());
+  if (left <= Wide::zero()) return Duration::zero();
+  return left < Wide(Duration::max()) ? std::chrono::ceil<Duration>(left) : Duration::max();
 }
 
 /// Suspends until `when` has come by its clock. One that is set back meanwhile is waited for

@@ -65,8 +65,12 @@ int timer_settime(timer_t timer, int flags, const itimerspec* setting,
 
 int timer_gettime(timer_t timer, itimerspec* left) noexcept {
   Timers* const timers = timers_for(__builtin_return_address(0));
-  return timers == nullptr ? FERMATA_REAL(timer_gettime)(timer, left)
-                           : answer(timers->get(number_of(timer), *left));
+  if (timers == nullptr) return FERMATA_REAL(timer_gettime)(timer, left);
+  itimerspec told = {};
+  const int code = timers->get(number_of(timer), told);
+  if (code != 0 || left == nullptr) return answer(code != 0 ? code : -EFAULT);
+  *left = told;
+  return 0;
 }
 
 int timer_getoverrun(timer_t timer) noexcept {
