@@ -204,7 +204,7 @@ using SelectResult = typename SelectResultOf<Branches...>::Type;
 template <detail::SelectBranch... Branches>
 requires(sizeof...(Branches) > 0) FERMATA_HOT decltype(auto) select(Branches... branches) {
   using Result = detail::SelectResult<Branches...>;
-  const auto wait = [&]() __attribute__((always_inline))->Result {
+  const auto wait = [&]() -> Result {
     return detail::wait_and_run<Result>(SelectOptions(), branches...);
   };
   return detail::run_first_due<Result>(wait, branches...);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 #include "fermata/base/error.hpp"
@@ -11,6 +12,7 @@
 #include "fermata/sync/await.hpp"
 #include "fermata/sync/future.hpp"
 #include "fermata/sync/iterate.hpp"
+#include "fermata/sync/select.hpp"
 #include "fermata/sync/when_all.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
@@ -70,6 +72,40 @@ TEST(AbandonedRun, UnwindsWaitsForSeveral) {
   EXPECT_TRUE(fixture.runtime.registry().empty());
   EXPECT_EQ(fixture.runtime.active_event_count(), 0u);
   EXPECT_EQ(fixture.runtime.blocks().blocks_in_use(), 0u);
+}
+
+/// Selects when its coroutine is unwound.
+struct Farewell {
+  ~Farewell() {
+    try {
+      select(on_receive(never, [](std::optional<int>) {}), on_timeout(1h, [] {}));
+    } catch (const ForcedUnwind&) {
+      is_told = true;
+    }
+  }
+  const Channel<int>& never;
+  bool& is_told;
+};
+
+TEST(AbandonedRun, EndsASelectOfADestructor) {
+  Impatient observer(12);
+  RuntimeOptions options;
+  options.observer = &observer;
+  TestRuntime fixture(options);
+  bool is_told = false;
+  EXPECT_EQ(thrown_by([&] {
+              fixture.run([&] {
+                spawn([&] {
+                  const Channel<int> never("never", 1);
+                  const Farewell farewell{never, is_told};
+                  delay(1h);
+                });
+                for (;;) suspend();
+              });
+            }),
+            "fermata::backend::AbandonRun");
+  EXPECT_TRUE(is_told);
+  EXPECT_TRUE(fixture.runtime.registry().empty());
 }
 
 }  // namespace
