@@ -142,7 +142,7 @@ void cancel_some(const std::vector<Coroutine<>>& actors) {
 
 void play(const std::shared_ptr<Ledger>& ledger, End end) {
   const auto house = std::make_shared<House>(ledger, end == End::ShutdownByForce);
-  Scope scope("actors");
+  Scope scope = Scope::detached("actors");
   std::vector<Coroutine<>> actors;
   for (std::size_t i = 0; i < kActors; ++i) {
     actors.push_back(scope.spawn("actor", [house] { act(*house); }));

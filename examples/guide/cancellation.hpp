@@ -41,6 +41,31 @@ inline void tokens() {
   slow.cancel();
 }
 
+inline void whose_cancellation() {
+  auto helper = fetch("helper", 1s);
+  fermata::suspend();
+  helper.cancel();
+  try {
+    fermata::await(helper);
+  } catch (const fermata::AwaitedCancelled& awaited) {
+    std::printf("%s\n", awaited.what());  // This coroutine itself goes on.
+  }
+}
+
+inline void limits_for_code() {
+  int answered = 0;
+  try {
+    fermata::within({.timeout = 20ms}, [&] {
+      for (;;) {
+        fermata::await(fetch("part", 6ms));
+        ++answered;
+      }
+    });
+  } catch (const fermata::Timeout&) {
+    std::printf("%d parts in time\n", answered);
+  }
+}
+
 inline void one_deadline() {
   const auto deadline = fermata::make_timeout(20ms);
   int answered = 0;
@@ -92,6 +117,8 @@ inline void lazily() {
 
 inline void tour() {
   tokens();
+  whose_cancellation();
+  limits_for_code();
   one_deadline();
   all_or_fail();
   all_with_errors();

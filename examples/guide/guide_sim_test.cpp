@@ -63,15 +63,16 @@ SIM_TEST(Guide, CoroutinesEndWell) {
 }
 
 SIM_TEST(Guide, ScopesEndWell) {
-  expect_lines(world, guide::scopes::tour,
-               {"all sessions have ended", "no poller is left", "parser failed: line 3: no colon",
-                "for ada"});
+  expect_lines(
+      world, guide::scopes::tour,
+      {"3 sessions have ended", "no poller is left", "parser failed: line 3: no colon", "for ada"});
 }
 
 SIM_TEST(Guide, CancellationEndWell) {
   expect_lines(world, guide::cancellation::tour,
-               {"gave up; slow goes on", "head, body", "east answers", "west: west is down",
-                "far, after 1 error", "100 pages, the last is page 99"});
+               {"gave up; slow goes on", "coroutine 'helper' was cancelled: Coroutine cancelled",
+                "head, body", "east answers", "west: west is down", "far, after 1 error",
+                "100 pages, the last is page 99"});
 }
 
 SIM_TEST(Guide, ChannelsEndWell) {

@@ -14,12 +14,16 @@ namespace guide::scopes {
 using namespace std::chrono_literals;
 
 inline void waiting() {
+  int answered = 0;
   fermata::Scope sessions("sessions");
   for (int i = 0; i < 3; ++i) {
-    sessions.spawn("session", [i] { fermata::delay(i * 1ms); });
+    sessions.spawn("session", [&, i] {
+      fermata::delay(i * 1ms);
+      ++answered;
+    });
   }
   sessions.await_completion();
-  std::printf("all sessions have ended\n");
+  std::printf("%d sessions have ended\n", answered);
 }
 
 inline void cancelling() {
@@ -35,7 +39,7 @@ inline void cancelling() {
 
 inline void zombies() {
   fermata::Scope writers("writers");
-  writers.allow_zombies();
+  writers.set_started_members(fermata::StartedMembers::LetRun);
   writers.spawn("writer", [] {
     fermata::delay(5ms);
     std::printf("the last line is written\n");
@@ -59,7 +63,7 @@ inline void errors() {
 inline void deadlines() {
   fermata::Scope search("search");
   search.spawn("thorough", [] { fermata::delay(1h); });
-  search.dispose_after_timeout(20ms);
+  search.cancel({.after = 20ms});
   try {
     search.await_completion();
   } catch (const fermata::Cancellation& reason) {
@@ -81,7 +85,7 @@ inline void values() {
   fermata::Scope request("request");
   request.context().set("user", std::string("ada"));
   request.spawn("handler", [] {
-    auto part = fermata::Scope::inherit("part");
+    fermata::Scope part("part");
     part.spawn("query", [] {
       std::printf("for %s\n", fermata::current_context().get<std::string>("user").c_str());
     });

@@ -399,7 +399,7 @@ std::vector<Damage> damages() {
                [](CoroutineBase& c) { --private_of<test::LiveChildren>(c.scope()); })},
       {"CORE-SP-01", "where it does not belong", 38,
        [] {
-         const Scope elsewhere("elsewhere");
+         const Scope elsewhere = Scope::detached("elsewhere");
          const Changed scope(private_of<test::ScopeOfCoroutine>(current_coroutine()), &*elsewhere);
          go_on();
        }},
@@ -411,7 +411,7 @@ std::vector<Damage> damages() {
                [](CoroutineBase& c) { flip_closed(c.scope()); })},
       {"CORE-SP-11", "which is closed", 37,
        [] {
-         const Scope parent("parent");
+         const Scope parent = Scope::detached("parent");
          const Scope child = Scope::inherit("child", parent);
          const FlippedClosed closed(*parent);
          go_on();

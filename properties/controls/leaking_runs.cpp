@@ -68,7 +68,7 @@ std::vector<Canary> leaking_runs() {
       leak("scope", EventKind::Scope,
            "'orders' created at properties/controls/leaking_runs.cpp:", 1,
            [](World&) {
-             const Scope orders("orders");
+             const Scope orders = Scope::detached("orders");
              forget(*orders);
            }),
       leak("coroutine", EventKind::Coroutine,

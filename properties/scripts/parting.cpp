@@ -35,13 +35,13 @@ void keep_in_a_finally_handler(SharedParting parting) {
 }
 
 void keep_among_the_values_of_a_scope(SharedParting parting) {
-  const Scope scope(left_behind());
+  const Scope scope = Scope::detached(left_behind());
   scope.context().set("parting", std::move(parting));
 }
 
 void keep_in_a_scope_that_ends(SharedParting parting) {
   spawn(left_behind(), [parting = std::move(parting)]() mutable {
-    const Scope scope(left_behind());
+    const Scope scope = Scope::detached(left_behind());
     scope.spawn(left_behind(), [parting = std::move(parting)] { delay(std::chrono::seconds(1)); });
     suspend();
   });

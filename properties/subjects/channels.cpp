@@ -161,14 +161,14 @@ class Channels final : public Subject {
   }
 
   // Wherever this is done: its actor may stand in a line already.
-  void try_send(const Cue& cue) {
+  void try_send(const Cue&) {
     if (telling_ > 0) return;  // What is being sent is in the channel, and not in the model.
     const std::size_t place = new_place();
     const int tag = watched_.model().offered(place);
     watched_.model().senders.arrived(place);
     bool kept = false;
     try {
-      kept = cue.number % 2 == 0 ? channel_.send_async(tag) : channel_.try_send(tag);
+      kept = channel_.try_send(tag);
     } catch (const ChannelError&) {
       watched_.refused(place, tag, false);
       throw;

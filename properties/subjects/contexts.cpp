@@ -42,7 +42,8 @@ class Contexts final : public Subject {
     constexpr std::array<Owner, 4> kParents = {models::ContextModel::kNone, 0, 1, 0};
     for (std::size_t i = 0; i < kParents.size(); ++i) {
       const std::string name = fmt::format("scope {}", i);
-      scopes_.push_back(i == 0 ? Scope(name) : Scope::inherit(name, scopes_[kParents[i]]));
+      scopes_.push_back(i == 0 ? Scope::detached(name)
+                               : Scope::inherit(name, scopes_[kParents[i]]));
       static_cast<void>(model_.add_owner(kParents[i]));
     }
   }

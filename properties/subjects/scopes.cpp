@@ -44,9 +44,9 @@ class Scopes final : public Subject {
     constexpr std::array<std::size_t, 4> kParents = {models::ScopeModel::kNone, 0, 1, 0};
     for (std::size_t i = 0; i < kParents.size(); ++i) {
       const std::string name = "scope " + std::to_string(i);
-      Scope scope = i == 0 ? Scope(name) : Scope::inherit(name, *scopes_[kParents[i]]);
+      Scope scope = i == 0 ? Scope::detached(name) : Scope::inherit(name, *scopes_[kParents[i]]);
       const bool safe = stage.script().shape[i] % 2 == 1;
-      safe ? scope.allow_zombies() : scope.cancel_running_members();
+      scope.set_started_members(safe ? StartedMembers::LetRun : StartedMembers::Cancel);
       model_.add_scope(kParents[i], safe);
       scope.set_exception_handler([this, i](ScopeBase&, CoroutineBase&, const std::exception_ptr&) {
         ++handled_;
@@ -69,7 +69,7 @@ class Scopes final : public Subject {
 
   void let_go() override {
     model_.cancelled_hard(0);
-    scopes_[0]->cancel_hard();
+    scopes_[0]->cancel({.started = StartedMembers::Cancel});
     for (std::size_t i = 0; i < scopes_.size(); ++i) drop(i);
     delay(milliseconds(100));
   }
@@ -106,15 +106,15 @@ class Scopes final : public Subject {
 
   void cancel(const Cue& cue) {
     model_.cancelled(index_of(cue));
-    scopes_[index_of(cue)]->cancel(reason());
+    scopes_[index_of(cue)]->cancel({.reason = reason()});
   }
   void cancel_hard(const Cue& cue) {
     model_.cancelled_hard(index_of(cue));
-    scopes_[index_of(cue)]->cancel_hard(reason());
+    scopes_[index_of(cue)]->cancel({.reason = reason(), .started = StartedMembers::Cancel});
   }
   void dispose_safely(const Cue& cue) {
     model_.cancelled_safely(index_of(cue));
-    scopes_[index_of(cue)]->dispose_safely();
+    scopes_[index_of(cue)]->cancel({.started = StartedMembers::LetRun});
   }
 
   /// One of the last few, whatever has become of it.
@@ -198,7 +198,15 @@ class Scopes final : public Subject {
   void drop(std::size_t index) {
     if (!handles_[index]) return;
     model_.cancelled(index);  // Whoever is inside; an empty one closes and takes no more either.
-    handles_[index].reset();
+    ScopeBase& scope = *scopes_[index];
+    const detail::Scheduler& scheduler = scope.runtime().scheduler();
+    const bool joins =
+        index != 0 && scheduler.can_suspend() && !scope.contains(scheduler.current_scope());
+    {
+      const Scope last = std::move(*handles_[index]);
+      handles_[index].reset();
+    }
+    if (joins && !scope.is_empty()) stage.complain("a scope has members after its handle's end");
   }
 
   static bool is_the_scopes(const Cancellation& cancellation) {

@@ -16,7 +16,7 @@ namespace fermata::properties::sweeps {
 using namespace std::chrono_literals;
 
 void scope(sim::World& world) {
-  Scope workers("workers");
+  Scope workers = Scope::detached("workers");
   int inside = 0;
   int worked = 0;
   const auto work = [&] {

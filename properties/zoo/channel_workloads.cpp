@@ -228,7 +228,7 @@ FERMATA_WORKLOAD(send_without_waiting, "Z-CH-11", 1, "WAKE", "CHAN-08") {
   Counter counter(world, 1);
   counter.receiver("receiver");
   const auto sender = spawn("sender", [&] {
-    if (counter.channel.send_async(1)) counter.note_sent(1);
+    if (counter.channel.try_send(1)) counter.note_sent(1);
   });
   await(sender);
   counter.finish();

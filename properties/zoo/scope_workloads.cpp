@@ -15,8 +15,8 @@ using std::chrono::milliseconds;
 
 // A safe scope is cancelled while a member sleeps; somebody waits until it is empty.
 FERMATA_WORKLOAD(last_member_is_a_zombie, "Z-SC-02", 1, "WAKE", "CORE-SP-02", "CORE-SP-14") {
-  Scope part("part");
-  part.allow_zombies();
+  Scope part = Scope::detached("part");
+  part.set_started_members(StartedMembers::LetRun);
   bool started = false;
   const auto member = part.spawn("member", [&] {
     started = true;
@@ -36,7 +36,7 @@ FERMATA_WORKLOAD(last_member_is_a_zombie, "Z-SC-02", 1, "WAKE", "CORE-SP-02", "C
 FERMATA_WORKLOAD(child_outlives_its_task, "Z-SC-05", 1, "SHUT", "ISO", "CORE-SP-04") {
   bool at_work = true;
   await(spawn("task", [&] {
-    const Scope part("part");
+    const Scope part = Scope::detached("part");
     part.spawn("child", [&] {
       for (int i = 0; i < 3; ++i) {
         suspend();

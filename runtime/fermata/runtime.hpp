@@ -52,4 +52,5 @@
 #include "fermata/sync/task_group.hpp"              // IWYU pragma: export
 #include "fermata/sync/task_set.hpp"                // IWYU pragma: export
 #include "fermata/sync/timeout.hpp"                 // IWYU pragma: export
-#include "fermata/sync/when_all.hpp"                // IWYU pragma: export
+#include "fermata/sync/when_all.hpp"
+#include "fermata/sync/within.hpp"  // IWYU pragma: export

@@ -12,6 +12,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/event.hpp"
 #include "fermata/core/runtime.hpp"
+#include "fermata/core/suspend.hpp"
 
 namespace fermata::test {
 
@@ -97,6 +98,16 @@ class Probe final : public Callback {
   }
   std::vector<std::string>* order_;
 };
+
+/// How a coroutine has ended, once it has: its error, as describe() shows it.
+template <class T>
+[[nodiscard]] std::string end_of(const Coroutine<T>& coroutine) {
+  try {
+    wait(coroutine.event());
+  } catch (...) {
+  }
+  return describe(coroutine->error());
+}
 
 /// The text of what `action` throws, "" when it throws nothing.
 template <class Action>

@@ -216,7 +216,8 @@ class CompositeError : public Linkable<CompositeError> {
   std::vector<std::exception_ptr> errors_;
 };
 
-/// The request to stop, delivered at a suspension point. Catch it to clean up, then rethrow.
+/// The request to stop, delivered at a suspension point. Catch it to clean up, then rethrow. The
+/// kinds below say that something else has been stopped; the caller itself has not.
 class Cancellation : public backend::Chained {
  public:
   explicit Cancellation(std::string what = "Coroutine cancelled") : what_(std::move(what)) {}
@@ -237,6 +238,13 @@ class OperationCancelled : public Linkable<OperationCancelled, Cancellation> {
  public:
   explicit OperationCancelled(std::string what = "Operation has been cancelled")
       : Linkable(std::move(what)) {}
+};
+
+/// What the caller waits for was cancelled: a coroutine, a future, a thread. `previous()` holds the
+/// cancellation that it got. The caller itself is not cancelled.
+class AwaitedCancelled : public Linkable<AwaitedCancelled, Cancellation> {
+ public:
+  explicit AwaitedCancelled(std::string what) : Linkable(std::move(what)) {}
 };
 
 /// Unwinds a coroutine that must not run any further. Never catch it without rethrowing.

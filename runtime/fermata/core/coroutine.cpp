@@ -42,6 +42,10 @@ void CoroutineBase::cancel(std::exception_ptr reason, bool safely) {
   runtime().scheduler().cancel(*this, std::move(reason), safely);
 }
 
+void CoroutineBase::set_priority(Priority priority) noexcept {
+  runtime().scheduler().set_priority(*this, priority);
+}
+
 void CoroutineBase::finally(FinallyHandler handler) {
   if (is_closed()) {
     const detail::NoSuspend guard(runtime());
@@ -70,6 +74,13 @@ std::shared_ptr<void>& CoroutineBase::slot(SlotKey key) {
 CoroutineBase::Extras& CoroutineBase::extras() {
   if (extras_ == nullptr) extras_ = std::make_unique<Extras>();
   return *extras_;
+}
+
+std::exception_ptr CoroutineBase::error_for_waiter(const std::exception_ptr& error) {
+  if (!is_cancellation(error)) return error;
+  return extras().awaited_error.of(error, [this] {
+    return name_.empty() ? label() : fmt::format("coroutine '{}'", name_.view());
+  });
 }
 
 std::string CoroutineBase::info() const {

@@ -22,6 +22,7 @@
 
 #include "fermata/base/name.hpp"
 #include "fermata/base/source_place.hpp"
+#include "fermata/core/awaited_error.hpp"
 #include "fermata/core/event.hpp"
 #include "fermata/core/local_context.hpp"
 #include "fermata/core/switch_handlers.hpp"
@@ -33,8 +34,10 @@ class CoroutineBase;
 class ScopeBase;
 
 namespace detail {
+class Limit;
 class Scheduler;
 class Sweep;
+class WaitLimit;
 struct StackContext;
 }  // namespace detail
 
@@ -58,6 +61,9 @@ class CoroutineBase : public Event {
   /// simulation; 0 otherwise.
   [[nodiscard]] std::uint64_t path() const noexcept { return path_; }
   [[nodiscard]] Priority priority() const noexcept { return priority_; }
+  /// From now on it is put in line with this priority. One that is in line and gets High goes to
+  /// the head of the line at once; no effect on a finished one.
+  void set_priority(Priority priority) noexcept;
   /// The scope that it is a member of. Throws UsageError when it has ended, or was never spawned.
   [[nodiscard]] ScopeBase& scope() const {
     FERMATA_REQUIRE(scope_ != nullptr, "scope: a coroutine has one from its spawn to its end");
@@ -111,6 +117,10 @@ class CoroutineBase : public Event {
 
   /// "Coroutine 42 spawned at file:line, suspended at file:line (function)".
   [[nodiscard]] std::string info() const override;
+  /// The return addresses of its frames, innermost first, at most 256: for addr2line or
+  /// sim::stack_text(). Empty before it has started and when it has ended. For the thread that runs
+  /// it.
+  [[nodiscard]] std::vector<const void*> call_stack() const;
   /// The events that it waits for: the info() of each.
   [[nodiscard]] std::vector<std::string> awaiting() const;
 
@@ -118,6 +128,7 @@ class CoroutineBase : public Event {
     return is_closed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] bool reports_error() const noexcept override { return true; }
+  [[nodiscard]] std::exception_ptr error_for_waiter(const std::exception_ptr& error) override;
   [[nodiscard]] backend::Waker& waker() noexcept { return waker_; }
   [[nodiscard]] const backend::Waker& waker() const noexcept { return waker_; }
 
@@ -137,6 +148,7 @@ class CoroutineBase : public Event {
  private:
   friend class detail::Scheduler;
   friend class detail::Sweep;
+  friend class detail::WaitLimit;
   friend class ScopeBase;
   friend struct detail::DebuggerLayout;
 
@@ -152,6 +164,7 @@ class CoroutineBase : public Event {
     kProtectionCleared = 1u << 8,
     kToldToUnwind = 1u << 9,  // has had its ForcedUnwind
     kKeepsUnwind = 1u << 10,  // and goes on, as code runs that no exception may leave
+    kLimitDue = 1u << 11,     // a limit was reached while it did not wait: its next wait ends
   };
 
   struct Extras {
@@ -160,6 +173,8 @@ class CoroutineBase : public Event {
     detail::SwitchHandlers switch_handlers;
     LocalContext local;
     std::vector<std::shared_ptr<void>> slots;
+    detail::AwaitedError awaited_error;
+    detail::Limit* limit = nullptr;  // The innermost of those that it is inside of.
   };
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
@@ -167,7 +182,8 @@ class CoroutineBase : public Event {
   void unset(Flag flag) noexcept { flags_ = static_cast<std::uint16_t>(flags_ & ~flag); }
   /// Whether something other than its waker keeps it from suspending.
   [[nodiscard]] bool has_pending() const noexcept {
-    return (flags_ & (kUnwinding | kForced)) != 0 || (stored_error_ != nullptr && !is_protected());
+    if ((flags_ & (kUnwinding | kForced)) != 0) return true;
+    return (stored_error_ != nullptr || has(kLimitDue)) && !is_protected();
   }
   /// Clean-up that has not begun: nothing but force keeps it from running.
   [[nodiscard]] bool waits_to_clean_up() const noexcept { return has(kShielded) && !is_started(); }
@@ -175,6 +191,10 @@ class CoroutineBase : public Event {
     return protect_depth_ > 0 && !has(kProtectionCleared);
   }
   Extras& extras();
+  [[nodiscard]] detail::Limit* limit() const noexcept {
+    return extras_ != nullptr ? extras_->limit : nullptr;
+  }
+  void set_limit(detail::Limit* limit) { extras().limit = limit; }
   void dispose() noexcept override;
 
   // What only its spawn, its end and reports need.

@@ -171,7 +171,7 @@ class Event {
 
   /// The error delivered to a waiter for `error`, with which this fired. Override it to give each
   /// waiter a copy of its own.
-  [[nodiscard]] virtual std::exception_ptr error_for_waiter(const std::exception_ptr& error) const {
+  [[nodiscard]] virtual std::exception_ptr error_for_waiter(const std::exception_ptr& error) {
     return error;
   }
 

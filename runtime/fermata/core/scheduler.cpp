@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/core/limit.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata::detail {
@@ -13,19 +14,72 @@ std::exception_ptr make_cancellation(const char* what) {
   return std::make_exception_ptr(Cancellation(what));
 }
 
+/// Whether `scope` can have a new member that `runtime` runs.
+bool takes(const ScopeBase& scope, const Runtime& runtime) noexcept {
+  return scope.is_open() && &scope.runtime() == &runtime;
+}
+
+/// `reason`, or one that says the same, when it would tell its taker that something else has ended.
+std::exception_ptr as_own(const std::exception_ptr& reason) {
+  try {
+    std::rethrow_exception(reason);
+  } catch (const AwaitedCancelled& foreign) {
+    return Cancellation(foreign.what()).with_previous(reason);
+  } catch (const OperationCancelled& foreign) {
+    return Cancellation(foreign.what()).with_previous(reason);
+  } catch (const LimitReached& foreign) {
+    return Cancellation(foreign.what()).with_previous(reason);
+  } catch (...) {
+    return reason;
+  }
+}
+
 }  // namespace
 
 [[gnu::flatten]] void Scheduler::spawn(CoroutineBase& coroutine, Priority priority,
                                        ScopeBase* scope) {
   FERMATA_REQUIRE(active_, "spawn: the runtime is not running");
   if (scope == nullptr) scope = &current_scope();
-  if (!scope->is_open() || &scope->runtime() != &runtime_) [[unlikely]] {
+  if (!takes(*scope, runtime_)) [[unlikely]] {
     refuse_spawn(*scope);
+  }
+  if (scope->strategy_ != nullptr) [[unlikely]] {
+    return spawn_by_strategy(coroutine, priority, *scope);
   }
   enlist(coroutine, priority, *scope);
   if (phase_ != Phase::Running) [[unlikely]] {
     cancel_at_birth(coroutine);
   }
+}
+
+// A strategy may be replaced, and its scope may be gone, by what it does.
+[[gnu::noinline, gnu::cold]] void Scheduler::spawn_by_strategy(CoroutineBase& coroutine,
+                                                               Priority priority,
+                                                               ScopeBase& asked) {
+  FERMATA_ASSERT(asked.strategy_ != nullptr);
+  FERMATA_ASSERT(coroutine.scope_ == nullptr);
+  const std::shared_ptr<SpawnStrategy> strategy = asked.strategy_;
+  coroutine.priority_ = priority;
+  const NoSuspend guard(runtime_);
+  const auto scope = Ref<ScopeBase>::share(strategy->provide_scope(coroutine, asked));
+  strategy->before_spawn(coroutine, *scope);
+  if (!takes(*scope, runtime_)) refuse_spawn(*scope);
+  enlist(coroutine, coroutine.priority_, *scope);
+  if (phase_ != Phase::Running) cancel_at_birth(coroutine);
+  try {
+    strategy->after_spawn(coroutine, *scope);
+  } catch (...) {
+    report_unhandled(std::current_exception());
+  }
+}
+
+void Scheduler::set_priority(CoroutineBase& coroutine, Priority priority) noexcept {
+  if (coroutine.is_closed() || std::exchange(coroutine.priority_, priority) == priority) return;
+  if (priority != Priority::High || !coroutine.is_queued()) return;
+  const std::size_t in_line = ready_.size();
+  drop_from_ready(coroutine);
+  ready_.push_front(coroutine);
+  FERMATA_ASSERT(ready_.size() == in_line);
 }
 
 [[gnu::noinline, gnu::cold]] void Scheduler::refuse_spawn(const ScopeBase& scope) const {
@@ -64,7 +118,7 @@ void Scheduler::enroll(CoroutineBase& coroutine, ScopeBase& scope) {
 void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely) {
   if (coroutine.is_closed()) return;
   FERMATA_REQUIRE(!reason || is_cancellation(reason), "cancel: the reason must be a Cancellation");
-  if (!reason) reason = make_cancellation("Coroutine cancelled");
+  reason = reason ? as_own(reason) : make_cancellation("Coroutine cancelled");
   if (coroutine.is_protected()) {
     std::exception_ptr& deferred = coroutine.extras().deferred_cancellation;
     if (!deferred && !coroutine.stored_error_) deferred = std::move(reason);
@@ -133,6 +187,19 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
       enqueue(coroutine, cause);
     }
   }
+}
+
+bool Scheduler::interrupt(CoroutineBase& coroutine, Event& source,
+                          const std::exception_ptr& error) {
+  FERMATA_ASSERT(error != nullptr);
+  FERMATA_ASSERT(!coroutine.is_closed());
+  const bool waits = coroutine.waker_.status == backend::WakerStatus::Waiting;
+  if (waits && !coroutine.is_protected() && !waits_in_destructor(coroutine)) {
+    wake(coroutine, &source, nullptr, error, backend::WakeCause::Event);
+    return true;
+  }
+  coroutine.set(CoroutineBase::kLimitDue);
+  return false;
 }
 
 void Scheduler::enter_protected() {

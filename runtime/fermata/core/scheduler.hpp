@@ -100,16 +100,16 @@ class Scheduler {
   /// The current coroutine has had its ForcedUnwind where no exception may get out, and goes on.
   void keep_unwinding() noexcept { current_->set(CoroutineBase::kKeepsUnwind); }
   /// Ends the current coroutine where it is, by `error` or, without one, as if it had returned. Its
-  /// stack is given back, and what is on it is not destroyed. REQUIRES: can_drop().
+  /// stack is given back, and what is on it is not destroyed. REQUIRES: can_suspend().
   [[noreturn]] void drop_current(std::exception_ptr error);
+  void set_priority(CoroutineBase& coroutine, Priority priority) noexcept;
   /// Whether a coroutine runs that could suspend here.
-  [[nodiscard]] bool can_drop() const noexcept {
-    return current_ != nullptr && !in_scheduler_context_ && kernel_.no_suspend == 0;
-  }
+  [[nodiscard]] bool can_suspend() const noexcept;
+  /// Ends a wait with `error`; false when it must not be interrupted, and the next one ends so.
+  bool interrupt(CoroutineBase& coroutine, Event& source, const std::exception_ptr& error);
 
   /// Lets every other ready coroutine go first. A suspension point like any other.
   void yield(const SourcePlace& place);
-
   /// Answers a waiting coroutine; the first one wins, later ones are ignored (CORE-WK-07). Throws
   /// UsageError when it has not been suspended (CORE-WK-10).
   void wake(CoroutineBase& coroutine, Event* source, void* result, const std::exception_ptr& error,
@@ -284,6 +284,7 @@ class Scheduler {
   void enlist(CoroutineBase& coroutine, Priority priority, ScopeBase& scope);
   /// From here on it is one of the runtime's coroutines, which holds a reference to it.
   void enroll(CoroutineBase& coroutine, ScopeBase& scope);
+  void spawn_by_strategy(CoroutineBase& coroutine, Priority priority, ScopeBase& asked);
   [[noreturn]] void refuse_spawn(const ScopeBase& scope) const;
   void cancel_at_birth(CoroutineBase& coroutine);
   void become_zombie(CoroutineBase& coroutine) noexcept;
@@ -396,5 +397,4 @@ class Scheduler {
 };
 
 }  // namespace detail
-
 }  // namespace fermata

@@ -10,6 +10,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/base/inlining.hpp"
 #include "fermata/context/switch.hpp"
+#include "fermata/core/limit.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scheduler.hpp"
 
@@ -20,6 +21,10 @@ FERMATA_HOT CoroutineBase& Scheduler::suspendable(const char* operation) const {
     return *current_;
   }
   refuse_suspend(operation);
+}
+
+bool Scheduler::can_suspend() const noexcept {
+  return current_ != nullptr && !in_scheduler_context_ && kernel_.no_suspend == 0;
 }
 
 CoroutineBase& Scheduler::require_suspendable(const char* operation) const {
@@ -311,7 +316,7 @@ void Scheduler::coroutine_context(StackContext& self) noexcept {
 // Its frames stay as they are until somebody else has the stack; the main coroutine's is that of
 // whoever runs the runtime.
 void Scheduler::drop_current(std::exception_ptr error) {
-  FERMATA_ASSERT(can_drop());
+  FERMATA_ASSERT(can_suspend());
   CoroutineBase& me = *current_;
   StackContext& self = *me.context_;
   me.waker_.clear();
@@ -350,6 +355,10 @@ FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me, const SourcePlace&
   me.waker_.clear();
   if (std::exception_ptr error = std::exchange(me.stored_error_, nullptr)) {
     std::rethrow_exception(error);
+  }
+  if (me.has(CoroutineBase::kLimitDue)) {
+    me.unset(CoroutineBase::kLimitDue);
+    std::rethrow_exception(Limit::take_due(me.limit()));
   }
   std::rethrow_exception(
       std::make_exception_ptr(Cancellation("Coroutine must end: it has ignored its cancellation")));

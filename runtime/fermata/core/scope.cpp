@@ -14,15 +14,20 @@ namespace fermata {
 
 ScopeBase& current_scope() { return current_runtime().scheduler().current_scope(); }
 
-Scope::Scope(Name name, const SourcePlace& place)
-    : scope_(ScopeBase::create(current_runtime(), std::move(name), nullptr, place)) {}
+Scope::Scope(Name name, const SourcePlace& place) : Scope(inherit(std::move(name), place)) {
+  set_started_members(StartedMembers::Cancel);
+}
+
+Scope Scope::detached(Name name, const SourcePlace& place) {
+  return Scope(ScopeBase::create(current_runtime(), std::move(name), nullptr, place), false);
+}
 
 Scope Scope::inherit(Name name, const SourcePlace& place) {
   return inherit(std::move(name), current_scope(), place);
 }
 
 Scope Scope::inherit(Name name, ScopeBase& parent, const SourcePlace& place) {
-  return Scope(ScopeBase::create(parent.runtime(), std::move(name), &parent, place));
+  return Scope(ScopeBase::create(parent.runtime(), std::move(name), &parent, place), true);
 }
 
 ScopeBase::ScopeBase(Runtime& runtime, Name&& name, ScopeBase* parent, const SourcePlace& place)

@@ -3,13 +3,19 @@
 
 // A scope as users hold it. What the operations do is said at ScopeBase.
 //
-//   Scope workers("workers");                 // detached: not safe, no parent
-//   workers.spawn("one", [] { ... });
+//   Scope workers("workers");                 // a child of the caller's scope
+//   workers.spawn("one", [&] { ... });        // may use what lives longer than `workers`
 //   workers.await_completion();
-//   auto part = Scope::inherit("part");       // a child of the caller's scope, as safe as that
 //
-// The end of the handle is the end of the scope: an empty one closes, another is cancelled as its
-// flag says. A destructor never suspends: to wait for the members, await before.
+// The end of the handle is the end of the scope. An empty one closes. Another is cancelled, as it
+// was set, and its destructor suspends until no member is left, so that members may use whatever
+// lives longer than the handle. To let them finish, call await_completion() before. No cancellation
+// reaches the destructor: members that a cancellation does not end are waited for.
+//
+// A destructor cannot wait inside of the scope itself, in a callback, or outside of coroutines,
+// which is where the body of a coroutine is destroyed. Then the members run on to their end, and
+// when there are some a line in the log says so. Scope::detached makes a scope whose destructor
+// does not wait anywhere.
 
 #include <type_traits>
 #include <utility>
@@ -28,11 +34,12 @@ namespace fermata {
 
 class Scope {
  public:
-  /// Makes a detached scope, which has no parent and is not safe.
-  explicit Scope(Name name = {}, const SourcePlace& place = SourcePlace::current());
-
-  /// Makes a child of the current scope, as safe as its parent. Throws UsageError when the parent
+  /// Makes a child of the current scope that is not safe. Throws UsageError when the current scope
   /// takes no more.
+  [[nodiscard]] explicit Scope(Name name = {}, const SourcePlace& place = SourcePlace::current());
+
+  /// Makes a child of `parent`, by default the current scope, that is as safe as its parent. Throws
+  /// UsageError when the parent takes no more.
   [[nodiscard]] static Scope inherit(Name name = {},
                                      const SourcePlace& place = SourcePlace::current());
   [[nodiscard]] static Scope inherit(Name name, ScopeBase& parent,
@@ -42,13 +49,22 @@ class Scope {
     return inherit(std::move(name), *parent, place);
   }
 
+  /// Makes a scope without a parent that is not safe, and whose destructor does not wait: members
+  /// may outlive it, and must not use the locals of its owner.
+  [[nodiscard]] static Scope detached(Name name = {},
+                                      const SourcePlace& place = SourcePlace::current());
+
   Scope(Scope&& other) noexcept = default;
   Scope& operator=(Scope&& other) noexcept {
     std::swap(scope_, other.scope_);
+    std::swap(joins_, other.joins_);
     return *this;
   }
+  /// Cancels the scope and, unless it is detached, suspends until no member is left.
   ~Scope() {
-    if (scope_) scope_->handle_gone();
+    if (!scope_) return;
+    scope_->handle_gone();
+    if (joins_) scope_->join(scope_->created_at());
   }
 
   /// The scope. Throws UsageError when the handle has been moved from.
@@ -72,24 +88,15 @@ class Scope {
     return spawn(Name(), std::forward<F>(body), place);
   }
 
-  Scope& allow_zombies() {
-    (*this)->allow_zombies();
+  Scope& set_started_members(StartedMembers started) {
+    (*this)->set_started_members(started);
     return *this;
   }
-  Scope& cancel_running_members() {
-    (*this)->cancel_running_members();
-    return *this;
-  }
+  void cancel(const ScopeCancelOptions& options = {}) const { (*this)->cancel(options); }
 
-  void cancel(std::exception_ptr reason = nullptr) const { (*this)->cancel(std::move(reason)); }
-  void cancel_hard(std::exception_ptr reason = nullptr) const {
-    (*this)->cancel_hard(std::move(reason));
+  void set_spawn_strategy(std::shared_ptr<SpawnStrategy> strategy) const {
+    (*this)->set_spawn_strategy(std::move(strategy));
   }
-  /// Cancels the scope, like cancel().
-  void dispose() const { (*this)->cancel(); }
-  void dispose_safely() const { (*this)->dispose_safely(); }
-  void dispose_after_timeout(Duration span) const { (*this)->dispose_after_timeout(span); }
-
   void set_exception_handler(ScopeErrorHandler handler) const {
     (*this)->set_exception_handler(std::move(handler));
   }
@@ -118,9 +125,10 @@ class Scope {
   [[nodiscard]] std::string info() const { return (*this)->info(); }
 
  private:
-  explicit Scope(Ref<ScopeBase> scope) noexcept : scope_(std::move(scope)) {}
+  Scope(Ref<ScopeBase> scope, bool joins) noexcept : scope_(std::move(scope)), joins_(joins) {}
 
   Ref<ScopeBase> scope_;
+  bool joins_ = true;
 };
 
 }  // namespace fermata

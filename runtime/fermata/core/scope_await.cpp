@@ -172,4 +172,36 @@ void ScopeBase::await_after_cancellation(const CleanupErrorHandler& handler,
   }
 }
 
+bool ScopeBase::can_be_joined_by_caller() const noexcept {
+  const detail::Scheduler& scheduler = runtime().scheduler();
+  return scheduler.can_suspend() && !contains(scheduler.current_scope());
+}
+
+// What fires wakes and is not taken: a member that fails has failed for the scopes around.
+void ScopeBase::join(const SourcePlace& place) noexcept {
+  FERMATA_ASSERT(is_cancelled() || is_empty());
+  const auto self = Ref<ScopeBase>::share(*this);
+  const auto wait_for_news_of = [&](ScopeBase& scope) {
+    const auto keep = Ref<ScopeBase>::share(scope);
+    backend::Waker& waker = current_coroutine().waker();
+    waker.clear();
+    waker.resume_when(scope, backend::WakeRule::Custom, false, &wake_waiter);
+    runtime().scheduler().suspend(place);
+    waker.clear();
+  };
+  FERMATA_ASSERT(!is_root());
+  const auto is_over = [this] { return is_empty() && (!is_closed() || children_.empty()); };
+  if (is_over()) return;
+  if (!can_be_joined_by_caller()) {
+    return runtime().log(info() + " is destroyed where nobody can wait for its members");
+  }
+  try {
+    protect_in_destructor([&] {
+      while (!is_over()) wait_for_news_of(is_closed() ? *children_.first() : *this);
+    });
+  } catch (...) {  // The run ends by force.
+    current_coroutine().waker().clear();
+  }
+}
+
 }  // namespace fermata

@@ -11,6 +11,7 @@
 //              A zombie is a member that a safe cancellation lets run on: not active, still there.
 // Safety       A safe scope turns the started members of a cancellation into zombies; one that is
 //              not safe cancels them. The scope that is cancelled decides for its whole subtree.
+// Handle       `Scope`. Its end cancels the scope.
 // As an event  It fires when it becomes idle, empty or closed, and fails when it is cancelled or
 //              when a member fails. Closed, it replays that it has finished, and nothing else.
 // Errors       What nobody awaited asks the handlers on the way up; where there is none the scope
@@ -25,6 +26,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,7 @@
 #include "fermata/base/time.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/event.hpp"
+#include "fermata/core/spawn_strategy.hpp"
 
 namespace fermata {
 
@@ -41,6 +44,25 @@ class Context;
 class ScopeBase;
 class Timer;
 struct WaitOptions;
+
+/// What the cancellation of a scope does to members that have started. Others never run.
+enum class StartedMembers : std::uint8_t {
+  /// They are cancelled too.
+  Cancel,
+  /// They run on to their natural end, as zombies: the scope is safe.
+  LetRun,
+};
+
+/// How a scope is cancelled.
+struct ScopeCancelOptions {
+  /// What the members get; must hold a Cancellation. Null: "Scope was cancelled".
+  std::exception_ptr reason = nullptr;
+  /// Absent: as the scope is set. `Cancel` also reaches zombies, and the members of safe scopes
+  /// inside; `LetRun` spares those that have started everywhere inside.
+  std::optional<StartedMembers> started = std::nullopt;
+  /// How long to wait before. Until then the scope stays open.
+  Duration after = Duration::zero();
+};
 
 namespace detail {
 class ScopeForest;
@@ -100,24 +122,19 @@ class ScopeBase final : public Event {
 
   // --- cancellation ---
 
-  [[nodiscard]] bool is_safe() const noexcept { return safe_; }
-  /// Makes the scope safe: a cancellation lets started members run on as zombies.
-  ScopeBase& allow_zombies() noexcept;
-  /// Makes the scope unsafe: a cancellation cancels started members too.
-  ScopeBase& cancel_running_members() noexcept;
+  /// What a cancellation that does not say so does to started members.
+  [[nodiscard]] StartedMembers started_members() const noexcept {
+    return safe_ ? StartedMembers::LetRun : StartedMembers::Cancel;
+  }
+  /// Changes that. The root scope ignores `Cancel`.
+  ScopeBase& set_started_members(StartedMembers started) noexcept;
 
-  /// Cancels the subtree: children first, depth first, then members, all with `reason`, which must
-  /// hold a Cancellation (null: "Scope was cancelled"). In a safe scope started members run on as
-  /// zombies. An empty scope closes. Twice is once; a harder cancellation may follow a safe one.
-  /// Throws UsageError for the root scope, which ends with its runtime.
-  void cancel(std::exception_ptr reason = nullptr);
-  /// Cancels the subtree like cancel(), treating no scope as safe; reaches zombies too.
-  void cancel_hard(std::exception_ptr reason = nullptr);
-  /// Cancels the subtree like cancel(), treating this scope as safe.
-  void dispose_safely();
-  /// Cancels when `span` has passed and the scope is open still; a second call replaces the
-  /// deadline. No effect on an empty scope. Throws UsageError when `span` is negative.
-  void dispose_after_timeout(Duration span);
+  /// Cancels the subtree: children first, depth first, then members. An empty scope closes. Twice
+  /// is once; a cancellation of started members may follow one that let them run. With
+  /// `options.after` it happens when that has passed and the scope is open still; a second such
+  /// call replaces the first, and an empty scope is left alone. Throws UsageError for a reason that
+  /// is not a Cancellation, a negative `after`, and the root scope, which ends with its runtime.
+  void cancel(const ScopeCancelOptions& options = {});
 
   // --- errors and the end ---
 
@@ -144,6 +161,12 @@ class ScopeBase final : public Event {
   void await_after_cancellation(const CleanupErrorHandler& handler, const WaitOptions& options,
                                 SourcePlace place);
 
+  /// From now on `strategy` is told of each spawn into this scope; null: nobody. Scopes inside are
+  /// not its business.
+  void set_spawn_strategy(std::shared_ptr<SpawnStrategy> strategy) noexcept {
+    strategy_ = std::move(strategy);
+  }
+
   // --- for other owners ---
 
   /// While somebody pins it, the scope is not disposed.
@@ -167,6 +190,11 @@ class ScopeBase final : public Event {
                                              const SourcePlace& place);
   /// Disposes the scope if it is empty, else cancels it.
   void handle_gone();
+  /// Suspends until a cancelled scope has neither members nor finally handlers that run. What
+  /// members throw meanwhile is not taken. For destructors: no cancellation reaches the caller.
+  /// Returns at once, and logs a line when members are left, where nobody can wait: inside of the
+  /// scope, in a callback, outside of coroutines.
+  void join(const SourcePlace& place) noexcept;
 
   [[nodiscard]] const CoroutineBase* first_member() const noexcept { return members_.first(); }
   [[nodiscard]] const ScopeBase* first_child() const noexcept { return children_.first(); }
@@ -219,12 +247,15 @@ class ScopeBase final : public Event {
   [[nodiscard]] std::vector<Ref<ScopeBase>> snapshot_of_children() const;
 
   // scope_cancel.cpp
-  void require_cancellable(const char* operation, const std::exception_ptr& reason) const;
-  void cancel_with(const char* operation, std::exception_ptr reason, Wave wave);
+  void require_cancellable(const ScopeCancelOptions& options) const;
+  void cancel_later(const ScopeCancelOptions& options);
   void cancel_tree(const std::exception_ptr& reason, Wave wave);
   void strike(const std::exception_ptr& for_children, const std::exception_ptr& for_members,
               Wave wave);
-  [[nodiscard]] Wave own_wave() const noexcept { return safe_ ? Wave::Safe : Wave::Hard; }
+  [[nodiscard]] Wave own_wave() const noexcept { return wave_of(started_members()); }
+  [[nodiscard]] static Wave wave_of(StartedMembers started) noexcept {
+    return started == StartedMembers::LetRun ? Wave::Safe : Wave::Hard;
+  }
   [[nodiscard]] bool is_news(Wave wave) const noexcept {
     return stage_ == Stage::Open && wave > wave_;
   }
@@ -247,6 +278,7 @@ class ScopeBase final : public Event {
 
   // scope_await.cpp
   void refuse_if_inside(const char* operation, const CoroutineBase& caller) const;
+  [[nodiscard]] bool can_be_joined_by_caller() const noexcept;
 
   // What every spawn and every end touch.
   CoroutineBase::ScopeList members_;
@@ -280,6 +312,7 @@ class ScopeBase final : public Event {
   Name name_;
   SourcePlace place_;
   std::exception_ptr reason_;  // Of the first cancellation.
+  std::shared_ptr<SpawnStrategy> strategy_;
   ScopeErrorHandler on_error_;
   ScopeErrorHandler on_child_error_;
   std::vector<ScopeFinallyHandler> finally_handlers_;

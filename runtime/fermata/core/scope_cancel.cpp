@@ -13,57 +13,51 @@
 
 namespace fermata {
 
-ScopeBase& ScopeBase::allow_zombies() noexcept {
-  safe_ = true;
+namespace {
+
+std::exception_ptr make_reason(const char* what) {
+  return std::make_exception_ptr(Cancellation(what));
+}
+
+}  // namespace
+
+ScopeBase& ScopeBase::set_started_members(StartedMembers started) noexcept {
+  safe_ = root_ || started == StartedMembers::LetRun;
   return *this;
 }
 
-ScopeBase& ScopeBase::cancel_running_members() noexcept {
-  safe_ = root_;
-  return *this;
+void ScopeBase::cancel(const ScopeCancelOptions& options) {
+  require_cancellable(options);
+  if (options.after > Duration::zero()) return cancel_later(options);
+  cancel_tree(options.reason ? options.reason : make_reason("Scope was cancelled"),
+              wave_of(options.started.value_or(started_members())));
 }
 
-void ScopeBase::cancel(std::exception_ptr reason) {
-  cancel_with("cancel", std::move(reason), own_wave());
-}
-
-void ScopeBase::cancel_hard(std::exception_ptr reason) {
-  cancel_with("cancel_hard", std::move(reason), Wave::Hard);
-}
-
-void ScopeBase::dispose_safely() { cancel_with("dispose_safely", nullptr, Wave::Safe); }
-
-void ScopeBase::dispose_after_timeout(Duration span) {
-  require_cancellable("dispose_after_timeout", nullptr);
-  if (span < Duration::zero()) {
-    throw UsageError(fmt::format("dispose_after_timeout of {} ns for {}: expected zero or more",
-                                 span.count(), info()));
-  }
+void ScopeBase::cancel_later(const ScopeCancelOptions& options) {
+  FERMATA_ASSERT(options.after > Duration::zero());
   if (is_closed() || is_empty()) return;
   deadline_watch_.cancel();
-  deadline_ = make_timer(runtime(), span);
-  deadline_watch_ = subscribe(*deadline_, [this](Event&, const Outcome&) {
-    cancel(std::make_exception_ptr(Cancellation("Scope has been disposed due to timeout")));
+  deadline_ = make_timer(runtime(), options.after);
+  deadline_watch_ = subscribe(*deadline_, [this, reason = options.reason,
+                                           started = options.started](Event&, const Outcome&) {
+    cancel({.reason = reason ? reason : make_reason("Scope has been disposed due to timeout"),
+            .started = started});
   });
   deadline_->start();
 }
 
-void ScopeBase::require_cancellable(const char* operation, const std::exception_ptr& reason) const {
+void ScopeBase::require_cancellable(const ScopeCancelOptions& options) const {
   if (root_) {
-    throw UsageError(
-        fmt::format("{}: {} ends with its runtime: expected shutdown()", operation, info()));
+    throw UsageError(fmt::format("cancel: {} ends with its runtime: expected shutdown()", info()));
   }
-  if (reason && !is_cancellation(reason)) {
-    throw UsageError(fmt::format("{}: {} was given '{}' as the reason: expected a Cancellation",
-                                 operation, info(), message_of(reason)));
+  if (options.reason && !is_cancellation(options.reason)) {
+    throw UsageError(fmt::format("cancel: {} was given '{}' as the reason: expected a Cancellation",
+                                 info(), message_of(options.reason)));
   }
-}
-
-void ScopeBase::cancel_with(const char* operation, std::exception_ptr reason, Wave wave) {
-  require_cancellable(operation, reason);
-  if (!reason) reason = std::make_exception_ptr(Cancellation("Scope was cancelled"));
-  FERMATA_ASSERT(wave != Wave::None);
-  cancel_tree(reason, wave);
+  if (options.after < Duration::zero()) {
+    throw UsageError(fmt::format("cancel: after {} ns for {}: expected zero or more",
+                                 options.after.count(), info()));
+  }
 }
 
 void ScopeBase::cancel_tree(const std::exception_ptr& reason, Wave wave) {

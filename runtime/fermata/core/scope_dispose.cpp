@@ -123,6 +123,7 @@ void ScopeBase::leave_tree() noexcept {
     runtime().scheduler().scopes().detached_.remove(*this);
   }
   request_ = nullptr;
+  strategy_ = nullptr;
   on_error_ = nullptr;
   on_child_error_ = nullptr;
   if (auto context = std::exchange(context_, nullptr)) context->scope = nullptr;

@@ -14,7 +14,17 @@ namespace fermata {
 namespace detail {
 
 template <class F>
-using BodyResult = std::decay_t<std::invoke_result_t<F&>>;
+struct BodyResultOf {
+  static_assert(std::is_invocable_v<F&>,
+                "the body of a coroutine takes no arguments: capture what it needs");
+  using type = void;
+};
+template <class F>
+requires(std::is_invocable_v<F&>) struct BodyResultOf<F> {
+  using type = std::decay_t<std::invoke_result_t<F&>>;
+};
+template <class F>
+using BodyResult = typename BodyResultOf<F>::type;
 
 /// Creates the control block; the caller owns the one reference.
 template <class F>
@@ -65,6 +75,12 @@ template <class F>
 requires(std::is_invocable_v<std::decay_t<F>&>) auto spawn(
     F&& body, const SourcePlace& place = SourcePlace::current()) {
   return spawn(Name(), std::forward<F>(body), place);
+}
+
+/// Refuses the arguments in the other order.
+template <class F, std::size_t N>
+requires(std::is_invocable_v<std::decay_t<F>&>) void spawn(F&&, const char (&)[N]) {
+  static_assert(N == 0, "spawn: the name comes first: spawn(\"name\", body)");
 }
 
 template <class F>

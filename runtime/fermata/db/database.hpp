@@ -16,11 +16,12 @@
 //              Otherwise each command may get another one.
 // End          When a coroutine ends, however it does, its transaction is rolled back and its
 //              session reset before anybody else gets the connection. In the background.
-// Suspension   Every command suspends. Inside a coroutine only; UsageError outside. A Database
-//              belongs to one runtime.
+// Suspension   Every command suspends, and takes WaitOptions. Inside a coroutine only; UsageError
+//              outside. A Database belongs to one runtime.
 // Errors       errors.hpp; Timeout when no connection was free in time, ServiceUnavailable while
 //              the circuit is open, PoolError once closed.
-// Cancellation Stops a command at the server too. Nobody else is hit by that, or sees its answer.
+// Cancellation Stops a command at the server too, and so does the end of its limit. Nobody else is
+//              hit by that, or sees its answer.
 // Source       DB-01 to 20.
 
 #include <array>
@@ -35,6 +36,7 @@
 #include "fermata/db/statement.hpp"
 #include "fermata/db/stream.hpp"
 #include "fermata/db/transaction.hpp"
+#include "fermata/sync/within.hpp"
 
 namespace fermata::db {
 
@@ -77,13 +79,38 @@ class Database {
   [[nodiscard]] Stream<Row> stream(std::string_view sql, const Args&... args) {
     return Stream<Row>(run(sql, Fetch::ByRows, args...));
   }
-  [[nodiscard]] Statement prepare(std::string sql) {
-    return Statement(core_->session(), std::move(sql));
+  [[nodiscard]] Statement prepare(std::string sql, const WaitOptions& options = {}) {
+    return within(options, [&] { return Statement(core_->session(), std::move(sql)); });
+  }
+
+  // --- the same with a limit for the whole command; see sync/within.hpp ---
+
+  template <class Row = Values, class... Args>
+  [[nodiscard]] std::vector<Row> query(const WaitOptions& options, std::string_view sql,
+                                       const Args&... args) {
+    return within(options, [&] { return query<Row>(sql, args...); });
+  }
+  template <class Row = Values, class... Args>
+  [[nodiscard]] Row query_one(const WaitOptions& options, std::string_view sql,
+                              const Args&... args) {
+    return within(options, [&] { return query_one<Row>(sql, args...); });
+  }
+  template <class... Args>
+  Effect execute(const WaitOptions& options, std::string_view sql, const Args&... args) {
+    return within(options, [&] { return execute(sql, args...); });
+  }
+  /// The limit is for the start; each next() has its own.
+  template <class Row = Values, class... Args>
+  [[nodiscard]] Stream<Row> stream(const WaitOptions& options, std::string_view sql,
+                                   const Args&... args) {
+    return within(options, [&] { return stream<Row>(sql, args...); });
   }
 
   // --- transactions of the current coroutine ---
 
-  [[nodiscard]] Transaction transaction() { return Transaction(core_->session()); }
+  [[nodiscard]] Transaction transaction(const WaitOptions& options = {}) {
+    return within(options, [&] { return Transaction(core_->session()); });
+  }
   /// Runs `function` in a transaction: committed when it returns, rolled back when it throws.
   template <class F>
   auto in_one_transaction(F&& function) {
@@ -98,10 +125,17 @@ class Database {
     }
   }
   /// Throws TransactionError when one is open.
-  void begin() { core_->session()->begin(); }
-  /// Both throw TransactionError when none is open.
-  void commit() { require_transaction()->commit(); }
-  void rollback() { require_transaction()->rollback(); }
+  void begin(const WaitOptions& options = {}) {
+    within(options, [&] { core_->session()->begin(); });
+  }
+  /// Both throw TransactionError when none is open. A commit whose limit is reached is lost: see
+  /// Transaction::commit().
+  void commit(const WaitOptions& options = {}) {
+    within(options, [&] { require_transaction()->commit(); });
+  }
+  void rollback(const WaitOptions& options = {}) {
+    within(options, [&] { require_transaction()->rollback(); });
+  }
   /// Never acquires a connection (DB-07).
   [[nodiscard]] bool in_transaction() const {
     const auto session = core_->peek();
@@ -114,8 +148,8 @@ class Database {
   [[nodiscard]] ErrorState last_error() const { return core_->last_error(); }
   /// Makes the session of this coroutine as new, and gives the connection back. Nothing to do for a
   /// coroutine that has none. Throws TransactionError inside a transaction.
-  void reset_session() {
-    if (const auto session = core_->peek()) session->reset();
+  void reset_session(const WaitOptions& options = {}) {
+    if (const auto session = core_->peek()) within(options, [&] { session->reset(); });
   }
   /// Sets an attribute of each session: this coroutine's at once, the others when they are next
   /// acquired.

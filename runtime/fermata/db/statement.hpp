@@ -10,6 +10,7 @@
 
 #include "fermata/db/reader.hpp"
 #include "fermata/db/stream.hpp"
+#include "fermata/sync/within.hpp"
 
 namespace fermata::db {
 
@@ -42,6 +43,26 @@ class Statement {
   template <class Row = Values, class... Args>
   [[nodiscard]] Stream<Row> stream(const Args&... args) {
     return Stream<Row>(run(args...));
+  }
+
+  // --- the same with a limit for the whole command; see sync/within.hpp ---
+
+  template <class Row = Values, class... Args>
+  [[nodiscard]] std::vector<Row> query(const WaitOptions& options, const Args&... args) {
+    return within(options, [&] { return query<Row>(args...); });
+  }
+  template <class Row = Values, class... Args>
+  [[nodiscard]] Row query_one(const WaitOptions& options, const Args&... args) {
+    return within(options, [&] { return query_one<Row>(args...); });
+  }
+  template <class... Args>
+  Effect execute(const WaitOptions& options, const Args&... args) {
+    return within(options, [&] { return execute(args...); });
+  }
+  /// The limit is for the start; each next() has its own.
+  template <class Row = Values, class... Args>
+  [[nodiscard]] Stream<Row> stream(const WaitOptions& options, const Args&... args) {
+    return within(options, [&] { return stream<Row>(args...); });
   }
 
   [[nodiscard]] const std::string& sql() const noexcept { return sql_; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fermata/db/reader.hpp"
+#include "fermata/sync/within.hpp"
 
 namespace fermata::db {
 
@@ -18,8 +19,8 @@ class Stream {
   explicit Stream(detail::Reader reader) noexcept : reader_(std::move(reader)) {}
 
   /// Nothing after the last row. Suspends. Throws as a query; ColumnError, and the stream goes on.
-  [[nodiscard]] std::optional<Row> next() {
-    if (!reader_.next()) return std::nullopt;
+  [[nodiscard]] std::optional<Row> next(const WaitOptions& options = {}) {
+    if (!within(options, [&] { return reader_.next(); })) return std::nullopt;
     return reader_.template row<Row>();
   }
   /// The names of the columns, until the last row was read.

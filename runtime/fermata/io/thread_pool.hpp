@@ -34,6 +34,7 @@
 #include "fermata/io/thread_pool_core.hpp"
 #include "fermata/io/transferable.hpp"
 #include "fermata/sync/await.hpp"
+#include "fermata/sync/within.hpp"
 
 namespace fermata {
 
@@ -116,9 +117,11 @@ class ThreadPool {
   }
 
   /// Suspends while the queue is full. Throws ThreadPoolError when the pool is closed, or has no
-  /// thread left; what its on_thread_start threw; Cancellation: then the task was not accepted.
+  /// thread left; what its on_thread_start threw; Cancellation, Timeout, OperationCancelled: then
+  /// the task was not accepted.
   template <class F>
-  auto submit(F&& task, SourcePlace place = SourcePlace::current()) {
+  auto submit(F&& task, const WaitOptions& options = {},
+              SourcePlace place = SourcePlace::current()) {
     using Function = std::decay_t<F>;
     using Result = std::decay_t<std::invoke_result_t<Function&>>;
     static_assert(is_transferable<Function>, "the task belongs to this thread");
@@ -128,7 +131,7 @@ class ThreadPool {
     auto boxed = std::make_unique<detail::ThreadPoolTaskOf<Function, Result>>(
         std::forward<F>(task), RemotePromise<Result>(promise));
     try {
-      core_->submit(std::move(boxed), place);
+      within(options, [&] { core_->submit(std::move(boxed), place); });
     } catch (...) {
       future.ignore();
       throw;
@@ -138,9 +141,13 @@ class ThreadPool {
 
   /// Submits `function(item)` for a copy of each item, waits for all of them, and returns what they
   /// returned, in the order of the items; when some fail, throws the error of the first of these
-  /// (TP-07). Suspends. A caller that is cancelled takes back what is under way.
+  /// (TP-07). Suspends. A caller that is cancelled, or whose `options` end the wait, takes back
+  /// what is under way.
   template <class Items, class F>
-  auto map(const Items& items, const F& function, SourcePlace place = SourcePlace::current());
+  auto map(const Items& items, const F& function, const WaitOptions& options = {},
+           SourcePlace place = SourcePlace::current()) {
+    return within(options, [&] { return map_all(items, function, place); });
+  }
 
   /// Takes no more tasks; those accepted run, and then the threads end. Returns at once.
   /// Idempotent.
@@ -149,13 +156,18 @@ class ThreadPool {
   /// cancels running tasks too.
   void cancel() { core_->cancel(); }
   /// Suspends until the threads have ended: close the pool first, or while somebody waits.
-  void join(SourcePlace place = SourcePlace::current()) { core_->join(place); }
+  void join(const WaitOptions& options = {}, SourcePlace place = SourcePlace::current()) {
+    within(options, [&] { core_->join(place); });
+  }
 
   /// Starts new threads, which serve all later tasks, lets the old ones finish what they have been
   /// given, and suspends until they have ended: no thread is older than this call when it returns.
   /// Calls that overlap share one reload. Nothing happens in a closed pool. Throws ThreadPoolError,
-  /// and all is as before, when no thread can be started.
-  void reload(SourcePlace place = SourcePlace::current()) { core_->reload(place); }
+  /// and all is as before, when no thread can be started; Timeout and OperationCancelled, and the
+  /// new threads serve, while old ones are at work still.
+  void reload(const WaitOptions& options = {}, SourcePlace place = SourcePlace::current()) {
+    within(options, [&] { core_->reload(place); });
+  }
 
   [[nodiscard]] bool is_closed() const noexcept { return core_->is_closed(); }
   /// Threads that have not ended.
@@ -164,11 +176,14 @@ class ThreadPool {
   [[nodiscard]] ThreadPoolCounters counters() const { return core_->counters(); }
 
  private:
+  template <class Items, class F>
+  auto map_all(const Items& items, const F& function, const SourcePlace& place);
+
   std::shared_ptr<detail::ThreadPoolCore> core_;
 };
 
 template <class Items, class F>
-auto ThreadPool::map(const Items& items, const F& function, SourcePlace place) {
+auto ThreadPool::map_all(const Items& items, const F& function, const SourcePlace& place) {
   using Item = std::decay_t<decltype(*std::begin(items))>;
   using Result = std::decay_t<std::invoke_result_t<F&, Item&>>;
   std::vector<Future<Result>> futures;
@@ -181,7 +196,7 @@ auto ThreadPool::map(const Items& items, const F& function, SourcePlace place) {
   };
   try {
     for (const auto& item : items) {
-      futures.push_back(submit([function, item]() mutable { return function(item); }, place));
+      futures.push_back(submit([function, item]() mutable { return function(item); }, {}, place));
     }
   } catch (const Cancellation&) {
     give_up();

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/core/awaited_error.hpp"
 #include "fermata/reactor/thread_link.hpp"
 
 namespace fermata::backend {
@@ -45,6 +46,9 @@ class ThreadEvent : public Event, private TriggerKeeper {
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return is_closed() ? &outcome_ : nullptr;
   }
+  [[nodiscard]] std::exception_ptr error_for_waiter(const std::exception_ptr& error) override {
+    return awaited_error_.of(error, [this] { return info(); });
+  }
   [[nodiscard]] bool reports_error() const noexcept override { return true; }
   /// 'Thread #12 "parser"'.
   [[nodiscard]] std::string info() const override;
@@ -67,6 +71,7 @@ class ThreadEvent : public Event, private TriggerKeeper {
   Ref<TriggerHandle> ended_;
   Subscription on_end_;
   Outcome outcome_;
+  detail::AwaitedError awaited_error_;
   std::vector<std::function<void()>> handlers_;
   bool lingers_ = false;
 };

@@ -75,7 +75,7 @@ class ChannelOf final : public ChannelCore {
     return take();
   }
 
-  [[nodiscard]] bool send_async(T&& value) {
+  [[nodiscard]] bool try_send(T&& value) {
     if (is_closed() || !has_free_slot() || !would_be_kept()) return false;
     store(std::move(value));
     return true;
@@ -155,6 +155,8 @@ ChannelOf<T>& core_of(const Channel<T>& channel);
 
 template <class T>
 class Channel {
+  static_assert(std::is_object_v<T>, "Channel: the values must be objects, not references or void");
+
  public:
   using Value = T;
 
@@ -220,20 +222,16 @@ class Channel {
   // --- never suspends ---
 
   /// False when there is no free slot; at capacity 0, when no receiver waits. Then `value` is as it
-  /// was. Throws ChannelError when the channel is closed.
+  /// was; a value that was accepted is received, or can be (CHAN-16). Throws ChannelError when the
+  /// channel is closed.
   [[nodiscard]] bool try_send(T&& value) const {
     if (core().is_closed()) core().throw_closed();
-    return core().send_async(std::move(value));
+    return core().try_send(std::move(value));
   }
   [[nodiscard]] bool try_send(const T& value) const { return try_send(T(value)); }
 
   /// Nothing when there is no free value. Throws ChannelError when the channel is closed and empty.
   [[nodiscard]] std::optional<T> try_recv() const { return core().try_recv(); }
-
-  /// Sends without suspending, like try_send, but returns false on a closed channel as well. A
-  /// value that was accepted is received, or can be (CHAN-16).
-  [[nodiscard]] bool send_async(T&& value) const { return core().send_async(std::move(value)); }
-  [[nodiscard]] bool send_async(const T& value) const { return send_async(T(value)); }
 
   /// A future of the oldest value: complete when there is a free one, else when the turn has come;
   /// it waits in line with those who suspend. Fails with ChannelError when the channel is closed

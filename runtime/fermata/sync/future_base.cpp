@@ -122,6 +122,10 @@ void FutureBase::cancel(std::exception_ptr reason, const SourcePlace& place) {
   resolve({nullptr, std::move(reason)}, place);
 }
 
+std::exception_ptr FutureBase::error_for_waiter(const std::exception_ptr& error) {
+  return awaited_error_.of(error, [this] { return identity(); });
+}
+
 void FutureBase::explain_wait(backend::WaitFacts& facts, const CoroutineBase&) const {
   facts.is("future", name_.view(), &created_);
   if (has(kAbandoned) && !is_completed()) facts.abandoned("every promise was dropped");

@@ -24,6 +24,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/base/name.hpp"
 #include "fermata/base/source_place.hpp"
+#include "fermata/core/awaited_error.hpp"
 #include "fermata/core/event.hpp"
 #include "fermata/sync/future_chain.hpp"
 
@@ -69,6 +70,7 @@ class FutureBase : public Event {
     return is_completed() ? &outcome_ : nullptr;
   }
   [[nodiscard]] bool reports_error() const noexcept override { return true; }
+  [[nodiscard]] std::exception_ptr error_for_waiter(const std::exception_ptr& error) override;
 
   /// No warning is given about it.
   void ignore() noexcept { set(kIgnored); }
@@ -163,6 +165,7 @@ class FutureBase : public Event {
   [[nodiscard]] std::string identity() const;
 
   Outcome outcome_;
+  AwaitedError awaited_error_;
   SourcePlace created_;
   SourcePlace completed_;
   Name name_;

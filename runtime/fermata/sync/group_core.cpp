@@ -56,8 +56,7 @@ GroupCore::GroupCore(Name&& name, const TaskGroupOptions& options, const SourceP
     FERMATA_REQUIRE(scope_->is_open(), "TaskGroup: the scope is disposed: expected an open one");
     home_ = scope_;
   } else {
-    own_scope_.emplace(Scope::inherit(Name("TaskGroup"), place));
-    own_scope_->cancel_running_members();
+    own_scope_.emplace(Name("TaskGroup"), place);
     scope_ = Ref<ScopeBase>::share(**own_scope_);
   }
 }

@@ -15,7 +15,8 @@
 //              every path. Those that never suspend all run in one, one after the other.
 // Errors       The first error of a callback or of the source is thrown here, the later ones linked
 //              behind it; the others are cancelled. It wins over cancellations.
-// Cancellation The caller's is thrown here, once everybody has ended; nothing new starts.
+// Cancellation The caller's is thrown here, once everybody has ended; nothing new starts. So it is
+//              with `limits`.
 
 #include <algorithm>
 #include <cstddef>
@@ -26,6 +27,7 @@
 
 #include "fermata/sync/iteration.hpp"
 #include "fermata/sync/source.hpp"
+#include "fermata/sync/within.hpp"
 
 namespace fermata {
 
@@ -115,6 +117,8 @@ bool call_with_key(F& callback, V&& value, std::size_t index) {
   } else if constexpr (std::is_invocable_v<F&, V, std::size_t>) {
     return wants_more(callback, std::forward<V>(value), index);
   } else {
+    static_assert(std::is_invocable_v<F&, V>,
+                  "iterate: the callback must take the element, or the element and its key");
     return wants_more(callback, std::forward<V>(value));
   }
 }
@@ -157,7 +161,9 @@ void iterate(X&& elements, F callback, const IterateOptions& options = {},
     detail::Iteration& iteration;
     ~Release() { iteration.release(); }
   } release{*iteration};
-  if (iteration->may_have_more()) iteration->run_to_end();
+  within(options.limits, [iteration] {
+    if (iteration->may_have_more()) iteration->run_to_end();
+  });
 }
 
 }  // namespace fermata

@@ -67,9 +67,8 @@ Iteration::Iteration(const IterateOptions& options, const SourcePlace& place)
       cancel_pending_(options.cancel_pending),
       priority_(options.priority),
       place_(place),
-      scope_(Scope::inherit("iterate", place)),
+      scope_("iterate", place),
       done_(Ref<Event>::adopt(*new Done(scope_->runtime()))) {
-  scope_.cancel_running_members();
   scope_.set_exception_handler(
       [this](ScopeBase&, CoroutineBase&, const std::exception_ptr& error) { fail(error); });
 }
@@ -117,7 +116,8 @@ void Iteration::fail(const std::exception_ptr& error) {
     cancellation_ = error;
   }
   if (std::exchange(finished_, true)) return;
-  scope_->cancel_hard(cancellation("Cancellation of the iterator due to an exception"));
+  scope_->cancel({.reason = cancellation("Cancellation of the iterator due to an exception"),
+                  .started = StartedMembers::Cancel});
 }
 
 void Iteration::worker_left() noexcept {
@@ -132,8 +132,9 @@ void Iteration::wait_for_workers() {
 // Members of the scope that callbacks have spawned; how they end is the scope's handler's business.
 void Iteration::end_scope() {
   if (cancel_pending_ && !scope_->is_empty()) {
-    scope_->cancel_hard(
-        cancellation("Cancellation of pending coroutines after iterator completion"));
+    scope_->cancel(
+        {.reason = cancellation("Cancellation of pending coroutines after iterator completion"),
+         .started = StartedMembers::Cancel});
   }
   while (!scope_->is_empty()) {
     JointWait end({"iterate", JointRule::kAll, true}, {});
@@ -159,7 +160,9 @@ std::exception_ptr Iteration::wait_for_all() {
     } catch (...) {
       interrupted = link_previous(std::current_exception(), interrupted);
       finished_ = true;
-      if (cancel_pending_) scope_->cancel_hard(cancellation("The iteration was cancelled"));
+      if (cancel_pending_)
+        scope_->cancel({.reason = cancellation("The iteration was cancelled"),
+                        .started = StartedMembers::Cancel});
     }
   }
   return interrupted;

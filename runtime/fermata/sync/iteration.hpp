@@ -31,6 +31,9 @@ struct IterateOptions {
   bool cancel_pending = true;
   /// Priority of the coroutines that run the callbacks.
   Priority priority = Priority::Normal;
+  /// How long the iteration may take, and what else ends it. Then callbacks that run are treated as
+  /// `cancel_pending` says, and Timeout or OperationCancelled is thrown.
+  WaitOptions limits = {};
 };
 
 namespace detail {

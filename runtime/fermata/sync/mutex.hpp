@@ -99,8 +99,8 @@ class Mutex final : private detail::Primitive {
 /// Holds a mutex for as long as it lives.
 class Mutex::Guard {
  public:
-  explicit Guard(Mutex& mutex, const WaitOptions& options = {},
-                 const SourcePlace& place = SourcePlace::current())
+  [[nodiscard]] explicit Guard(Mutex& mutex, const WaitOptions& options = {},
+                               const SourcePlace& place = SourcePlace::current())
       : mutex_(mutex) {
     mutex.lock(options, place);
   }

@@ -258,6 +258,10 @@ class Pool {
 
   /// The circuit; see circuit.hpp.
   [[nodiscard]] CircuitState state() const noexcept { return core_->state(); }
+  /// Replaces the strategy of the options; null leaves the circuit to the program. The state stays.
+  void set_strategy(std::shared_ptr<CircuitStrategy> strategy) const noexcept {
+    core_->set_strategy(std::move(strategy));
+  }
   void activate() { core_->activate(); }
   void deactivate() { core_->deactivate(); }
   void recover() { core_->recover(); }

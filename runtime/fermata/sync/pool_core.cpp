@@ -35,7 +35,7 @@ PoolCore::PoolCore(Name&& name, PoolSettings&& settings, const SourcePlace& plac
       place_(place),
       settings_(std::move(settings)) {
   require_valid(settings_, subject());
-  if (settings_.strategy != nullptr) detours_ |= kStrategy;
+  set_strategy(settings_.strategy);
 }
 
 PoolCore::~PoolCore() {

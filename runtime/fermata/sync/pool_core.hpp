@@ -139,6 +139,8 @@ class PoolCore : public Event, public Circuit {
   void close_quietly() noexcept;
 
   [[nodiscard]] CircuitState state() const noexcept override { return state_; }
+  /// From now on `strategy` is told; null: nobody. The state of the circuit stays.
+  void set_strategy(std::shared_ptr<CircuitStrategy> strategy) noexcept;
   /// Makes the service ACTIVE and serves waiting coroutines as far as there are places.
   void activate() override;
   /// Everybody in line fails with ServiceUnavailable, those with a reservation included (POOL-16).
@@ -290,6 +292,7 @@ class PoolCore : public Event, public Circuit {
   std::optional<SourcePlace> closed_at_;
   Outcome outcome_;  // Valid once closed.
   const PoolSettings settings_;
+  std::shared_ptr<CircuitStrategy> strategy_;  // Begins as that of the settings.
   std::int64_t active_ = 0;
   std::uint8_t detours_ = 0;
   std::uint8_t hooks_ = 0;  // A bit for each.

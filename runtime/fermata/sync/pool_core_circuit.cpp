@@ -11,10 +11,20 @@ namespace fermata::detail {
 
 template <class Call>
 void PoolCore::tell_strategy(Call&& call) noexcept {
-  if (settings_.strategy == nullptr) return;
+  const std::shared_ptr<CircuitStrategy> strategy = strategy_;  // It may replace itself.
+  if (strategy == nullptr) return;
   const NoSuspend guard(runtime());
-  if (const auto error = error_of([&] { call(*settings_.strategy); })) {
+  if (const auto error = error_of([&] { call(*strategy); })) {
     log("An error of the circuit's strategy", error);
+  }
+}
+
+void PoolCore::set_strategy(std::shared_ptr<CircuitStrategy> strategy) noexcept {
+  strategy_ = std::move(strategy);
+  if (strategy_ != nullptr) {
+    detours_ |= kStrategy;
+  } else {
+    detours_ = static_cast<std::uint8_t>(detours_ & ~kStrategy);
   }
 }
 

@@ -213,9 +213,10 @@ class TimeoutBranch final : public SelectBranchBase {
 /// Receives. The handler gets a `std::optional<T>`, which is empty when close() was called and all
 /// values have been received.
 template <class T, class Handler>
-requires(std::is_invocable_v<Handler&, std::optional<T>>) [[nodiscard]] FERMATA_HOT
-    auto on_receive(const Channel<T>& channel, Handler&& handler,
-                    const SourcePlace& place = SourcePlace::current()) {
+[[nodiscard]] FERMATA_HOT auto on_receive(const Channel<T>& channel, Handler&& handler,
+                                          const SourcePlace& place = SourcePlace::current()) {
+  static_assert(std::is_invocable_v<Handler&, std::optional<T>>,
+                "on_receive: expected a handler that takes a std::optional of the value");
   return detail::ReceiveBranch<T, std::remove_reference_t<Handler>>(detail::core_of(channel),
                                                                     handler, place);
 }
@@ -223,9 +224,10 @@ requires(std::is_invocable_v<Handler&, std::optional<T>>) [[nodiscard]] FERMATA_
 /// Sends `value`, which is moved from exactly when the channel accepts it. Throws ChannelError,
 /// when the branch is chosen, if the channel is closed.
 template <class T, class Handler>
-requires(std::is_invocable_v<Handler&>) [[nodiscard]] FERMATA_HOT
-    auto on_send(const Channel<T>& channel, std::type_identity_t<T>&& value, Handler&& handler,
-                 const SourcePlace& place = SourcePlace::current()) {
+[[nodiscard]] FERMATA_HOT auto on_send(const Channel<T>& channel, std::type_identity_t<T>&& value,
+                                       Handler&& handler,
+                                       const SourcePlace& place = SourcePlace::current()) {
+  static_assert(std::is_invocable_v<Handler&>, "on_send: expected a handler without parameters");
   return detail::SendBranch<T, std::remove_reference_t<Handler>>(detail::core_of(channel), value,
                                                                  handler, place);
 }

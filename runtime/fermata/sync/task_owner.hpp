@@ -111,7 +111,6 @@ class TaskOwner {
   /// Closes; pending tasks fail with `reason`, which must hold a Cancellation (null: "TaskGroup
   /// cancelled"), running ones get it. Works until everything has settled (TG-10).
   void cancel(std::exception_ptr reason = nullptr) { core_->cancel(std::move(reason)); }
-  void dispose() { core_->cancel(nullptr); }
   /// `handler` runs in a coroutine of its own when it is closed and everything has settled; at once
   /// when that is so already (TG-11).
   void finally(std::function<void()> handler) { core_->finally(std::move(handler)); }

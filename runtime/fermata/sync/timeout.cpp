@@ -42,8 +42,8 @@ bool TimeoutEvent::request_cancel(const std::exception_ptr& reason) {
   return true;
 }
 
-std::exception_ptr TimeoutEvent::error_for_waiter(const std::exception_ptr& error) const {
-  return cancelled_ ? error : timeout_error();
+std::exception_ptr TimeoutEvent::error_for_waiter(const std::exception_ptr& error) {
+  return cancelled_ ? awaited_error_.of(error, [this] { return info(); }) : timeout_error();
 }
 
 std::string TimeoutEvent::info() const {

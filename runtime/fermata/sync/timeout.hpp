@@ -11,6 +11,7 @@
 //              OperationCancelled, whose previous is the Timeout.
 // Suspension   Nothing here suspends.
 
+#include "fermata/core/awaited_error.hpp"
 #include "fermata/core/timer.hpp"
 
 namespace fermata {
@@ -37,7 +38,7 @@ class TimeoutEvent final : public Timer {
   [[nodiscard]] const Outcome* replay() const noexcept override {
     return is_closed() ? &outcome_ : nullptr;
   }
-  [[nodiscard]] std::exception_ptr error_for_waiter(const std::exception_ptr& error) const override;
+  [[nodiscard]] std::exception_ptr error_for_waiter(const std::exception_ptr& error) override;
   [[nodiscard]] bool void_as_token() const noexcept override { return cancelled_; }
   bool request_cancel(const std::exception_ptr& reason) override;
   [[nodiscard]] std::string info() const override;
@@ -50,6 +51,7 @@ class TimeoutEvent final : public Timer {
   Instant deadline_;
   bool cancelled_ = false;
   Outcome outcome_;  // Valid once closed.
+  detail::AwaitedError awaited_error_;
 };
 
 }  // namespace backend

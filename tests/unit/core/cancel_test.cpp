@@ -32,7 +32,7 @@ MAIN_TEST_F(CancelTest, KeepsABodyThatHasNotStartedFromRunning) {
     EXPECT_TRUE(ended.is_cancelled());
   });
   std::string got;
-  const auto awaiter = spawn([&] { got = thrown_by([&] { await(child); }); });
+  const auto awaiter = spawn([&] { got = end_of(child); });
   child.cancel(reason("not needed"));
   EXPECT_TRUE(child->is_queued());
   EXPECT_TRUE(child->is_cancellation_requested());
@@ -159,7 +159,7 @@ MAIN_TEST_F(CancelTest, OfItselfIsTheOutcomeWhenItSuspendsNoMore) {
     current_coroutine().cancel(reason("myself"));
     throw Error("failed");
   });
-  EXPECT_EQ(thrown_by([&] { await(returns); }), "fermata::Cancellation: myself");
+  EXPECT_EQ(end_of(returns), "fermata::Cancellation: myself");
   EXPECT_EQ(thrown_by([&] { await(throws); }),
             "fermata::Error: failed\n  previous: fermata::Cancellation: myself");
   EXPECT_TRUE(returns->is_cancelled());
@@ -204,7 +204,7 @@ TEST_F(CancelTest, IsNoCancellationOfWhoAwaits) {
     child.cancel(reason("child only"));
     suspend();
     suspend();
-    EXPECT_EQ(message_of(parent->error()), "child only");
+    EXPECT_EQ(message_of(parent->error()), "coroutine 2 was cancelled: child only");
     EXPECT_TRUE(parent->is_completed());
     EXPECT_FALSE(parent->is_cancelled()) << "it ended with another's cancellation";
   });

@@ -96,7 +96,7 @@ TEST_F(ContextTest, KeepsAKeyAliveAsLongAsItsValue) {
   FERMATA_CHECKS("CORE-CX-06");
   const auto value = std::make_shared<int>(1);
   fixture.run([&] {
-    Scope scope("holder");
+    Scope scope = Scope::detached("holder");
     std::optional key(ContextKey<std::shared_ptr<int>>("kept"));
     scope.context().set(*key, value);
     const std::any* const before = scope.context().find("kept");
@@ -112,7 +112,7 @@ TEST_F(ContextTest, KeepsAKeyAliveAsLongAsItsValue) {
 
 MAIN_TEST_F(ContextTest, BelongsToAllMembersOfAScope) {
   FERMATA_CHECKS("CORE-CX-05", "CORE-CX-08");
-  Scope scope("members");
+  Scope scope = Scope::detached("members");
   std::vector<Context> seen;
   for (int i = 0; i < 2; ++i) {
     scope.spawn([&, i] {
@@ -136,7 +136,7 @@ MAIN_TEST_F(ContextTest, BelongsToAllMembersOfAScope) {
 MAIN_TEST_F(ContextTest, IsNotSeenFromADetachedScope) {
   FERMATA_CHECKS("CORE-CX-02");
   root_context().set("user", 1);
-  const Scope detached("detached");
+  const Scope detached = Scope::detached("detached");
   EXPECT_FALSE(detached.context().has("user"));
   EXPECT_TRUE(Scope::inherit("inherits").context().has("user"));
 }
@@ -161,7 +161,7 @@ TEST_F(ContextTest, LivesUntilTheFinallyHandlersHaveRun) {
   FERMATA_CHECKS("CORE-SP-16", "CORE-CX-06");
   const auto value = std::make_shared<int>(1);
   fixture.run([&] {
-    std::optional scope(Scope("holder"));
+    std::optional scope(Scope::detached("holder"));
     scope->context().set("value", value);
     scope->finally([&](ScopeBase& closed) {
       delay(1ms);
@@ -203,7 +203,7 @@ TEST_F(ContextTest, LivesAsLongAsAHandle) {
 
 MAIN_TEST_F(ContextTest, CopiesTheRequestScopeDown) {
   EXPECT_FALSE(request_context());
-  Scope request("request");
+  Scope request = Scope::detached("request");
   request->become_request_scope();
   request.context().set("id", 7);
   const auto inner = Scope::inherit("inner", request);

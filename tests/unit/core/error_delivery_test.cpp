@@ -204,7 +204,10 @@ TEST_F(ErrorDeliveryTest, TellsOfItsOwnCancellationBeforeThatOfAChild) {
     child.cancel(reason("child only"));
     await(waiter);
   });
-  EXPECT_EQ(got, "fermata::Cancellation: stop\n  previous: fermata::Cancellation: child only");
+  EXPECT_EQ(got,
+            "fermata::Cancellation: stop\n"
+            "  previous: fermata::AwaitedCancelled: coroutine 2 was cancelled: child only\n"
+            "  previous: fermata::Cancellation: child only");
   EXPECT_EQ(afterwards, "") << "delivered once";
 }
 
@@ -236,7 +239,10 @@ TEST_F(ErrorDeliveryTest, TellsOfTheFirstOfTwoCancellationsOnly) {
     child.cancel(reason("child only"));
     await(waiter);
   });
-  EXPECT_EQ(got, "fermata::Cancellation: stop\n  previous: fermata::Cancellation: child only");
+  EXPECT_EQ(got,
+            "fermata::Cancellation: stop\n"
+            "  previous: fermata::AwaitedCancelled: coroutine 2 was cancelled: child only\n"
+            "  previous: fermata::Cancellation: child only");
 }
 
 TEST_F(ErrorDeliveryTest, CountsACancellationByItselfBeforeAProtectedRegion) {
@@ -288,7 +294,7 @@ TEST_F(ErrorDeliveryTest, KeepsAnErrorThatACancelledBodyCarriesOut) {
       out.set_previous(std::make_exception_ptr(Error("displaced")));
       throw out;
     });
-    got = thrown_by([&] { await(child); });
+    got = end_of(child);
   });
   EXPECT_EQ(got,
             "fermata::Cancellation: myself\n  previous: fermata::Cancellation: of the body\n"

@@ -15,7 +15,7 @@ class ScopeAwaitTest : public ScopeTest {};
 TEST_F(ScopeAwaitTest, WaitsForTheWholeSubtree) {
   FERMATA_CHECKS("CORE-SP-03");
   fixture.run([this] {
-    Scope top("top");
+    Scope top = Scope::detached("top");
     const auto child = Scope::inherit("child", top);
     const auto empty = Scope::inherit("empty", top);
     top.await_completion();
@@ -35,7 +35,7 @@ TEST_F(ScopeAwaitTest, WaitsForTheWholeSubtree) {
 TEST_F(ScopeAwaitTest, LooksAgainAfterItsWake) {
   FERMATA_CHECKS("CORE-SP-03");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     const auto last = scope.spawn([] { delay(1ms); });
     last->finally([&](CoroutineBase&) {});
     Subscription refill = subscribe(*scope, [&, once = true](Event&, const Outcome&) mutable {
@@ -51,14 +51,14 @@ TEST_F(ScopeAwaitTest, LooksAgainAfterItsWake) {
 TEST_F(ScopeAwaitTest, DoesNotWaitForZombies) {
   FERMATA_CHECKS("CORE-SP-03", "CORE-SP-14");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     const auto zombie = scope.spawn(worker("zombie"));
     suspend();
     zombie->cancel(nullptr, true);
     EXPECT_TRUE(scope->is_idle());
     scope.await_completion();
     steps.emplace_back("complete");
-    scope.dispose_safely();
+    scope.cancel({.started = StartedMembers::LetRun});
     scope.await_after_cancellation();
     EXPECT_TRUE(scope.is_closed());
   });
@@ -68,7 +68,7 @@ TEST_F(ScopeAwaitTest, DoesNotWaitForZombies) {
 TEST_F(ScopeAwaitTest, IsToldThatTheLastActiveMemberBecameAZombie) {
   FERMATA_CHECKS("CORE-SP-03");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     const auto zombie = scope.spawn(worker("zombie"));
     const auto waiter = spawn([&] {
       scope.await_completion();
@@ -84,7 +84,7 @@ TEST_F(ScopeAwaitTest, IsToldThatTheLastActiveMemberBecameAZombie) {
 
 MAIN_TEST_F(ScopeAwaitTest, RefusesACallerFromInside) {
   FERMATA_CHECKS("CORE-SP-12");
-  Scope top("top");
+  Scope top = Scope::detached("top");
   const auto middle = Scope::inherit("middle", top);
   const auto bottom = Scope::inherit("bottom", middle);
   const auto refused = [](const Scope& awaited, const char* operation) {
@@ -96,7 +96,7 @@ MAIN_TEST_F(ScopeAwaitTest, RefusesACallerFromInside) {
     for (const Scope* each : {&std::as_const(top), &middle, &bottom}) {
       EXPECT_EQ(thrown_by([&] { each->await_completion(); }), refused(*each, "await_completion"));
     }
-    Scope detached("detached");
+    Scope detached = Scope::detached("detached");
     detached.await_completion();
   });
   member->finally([&](CoroutineBase&) {
@@ -118,13 +118,13 @@ MAIN_TEST_F(ScopeAwaitTest, RefusesACallerFromInside) {
 
 MAIN_TEST_F(ScopeAwaitTest, ThrowsTheReasonOfACancellation) {
   FERMATA_CHECKS("CORE-SP-03");
-  Scope scope("workers");
+  Scope scope = Scope::detached("workers");
   scope.spawn(worker("member"));
   const auto waiter = spawn([&] {
     EXPECT_EQ(thrown_by([&] { scope.await_completion(); }), "fermata::Cancellation: enough");
   });
   suspend();
-  scope.cancel(std::make_exception_ptr(Cancellation("enough")));
+  scope.cancel({.reason = std::make_exception_ptr(Cancellation("enough"))});
   EXPECT_EQ(thrown_by([&] { scope.await_completion(); }),
             "fermata::Cancellation: the scope has been cancelled: " + scope.info() +
                 "\n  previous: fermata::Cancellation: enough");
@@ -137,7 +137,7 @@ MAIN_TEST_F(ScopeAwaitTest, ThrowsTheReasonOfACancellation) {
 TEST_F(ScopeAwaitTest, ThrowsWhatAMemberThrows) {
   FERMATA_CHECKS("CORE-CO-10", "CORE-SP-08", "CORE-GL-05");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.spawn(worker("other"));
     scope.spawn([] {
       delay(1ms);
@@ -155,7 +155,7 @@ TEST_F(ScopeAwaitTest, LosesNoErrorWhenItsWaiterIsCancelledFirst) {
   FERMATA_CHECKS("CORE-GL-05", "CORE-CO-10");
   EXPECT_EQ(thrown_by([&] {
               fixture.run([&] {
-                Scope scope("workers");
+                Scope scope = Scope::detached("workers");
                 const auto waiter = spawn([&] { scope.await_completion(); });
                 suspend();
                 scope.spawn([] { throw Error("failed"); });
@@ -169,7 +169,7 @@ TEST_F(ScopeAwaitTest, LosesNoErrorWhenItsWaiterIsCancelledFirst) {
 TEST_F(ScopeAwaitTest, IsAbandonedByItsTokenOrTimeout) {
   FERMATA_CHECKS("CORE-CN-03", "CORE-CN-04");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.spawn(worker("member", 50ms));
     const auto token = make_event<PlainEvent>(runtime);
     const auto waiter = spawn([&] {
@@ -196,7 +196,7 @@ TEST_F(ScopeAwaitTest, IsAbandonedByItsTokenOrTimeout) {
 
 MAIN_TEST_F(ScopeAwaitTest, GoesOnWithoutADeadlineThatWasCalledOff) {
   FERMATA_CHECKS("CORE-CN-03");
-  Scope scope("workers");
+  Scope scope = Scope::detached("workers");
   scope.spawn(worker("member", 5ms));
   const auto before = make_timeout(1ms);
   before->cancel();
@@ -211,7 +211,7 @@ MAIN_TEST_F(ScopeAwaitTest, GoesOnWithoutADeadlineThatWasCalledOff) {
 }
 
 MAIN_TEST_F(ScopeAwaitTest, CountsItsTimeoutFromTheBeginning) {
-  Scope scope("workers");
+  Scope scope = Scope::detached("workers");
   const Instant begin = now();
   scope.spawn(worker("first", 6ms));
   Subscription refill = subscribe(*scope, [&, once = true](Event&, const Outcome&) mutable {
@@ -226,7 +226,7 @@ MAIN_TEST_F(ScopeAwaitTest, CountsItsTimeoutFromTheBeginning) {
 
 MAIN_TEST_F(ScopeAwaitTest, ReplaysThatItHasFinished) {
   FERMATA_CHECKS("CORE-EV-08", "CORE-EV-13");
-  Scope scope("workers");
+  Scope scope = Scope::detached("workers");
   scope.spawn(worker("member", 1ms));
   EXPECT_EQ(scope->replay(), nullptr);
   wait(*scope);
@@ -242,8 +242,8 @@ MAIN_TEST_F(ScopeAwaitTest, ReplaysThatItHasFinished) {
 TEST_F(ScopeAwaitTest, WaitsForZombiesAfterACancellation) {
   FERMATA_CHECKS("CORE-SP-03");
   fixture.run([this] {
-    Scope scope("workers");
-    scope.allow_zombies();
+    Scope scope = Scope::detached("workers");
+    scope.set_started_members(StartedMembers::LetRun);
     EXPECT_EQ(thrown_by([&] { scope.await_after_cancellation(); }),
               "fermata::UsageError: await_after_cancellation: " + scope.info() +
                   " has not been cancelled: expected a cancelled scope");
@@ -270,7 +270,7 @@ TEST_F(ScopeAwaitTest, GivesErrorsAfterACancellationToTheHandler) {
     };
   };
   fixture.run([&] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     for (const char* text : {"one", "two"}) scope.spawn(failing(1ms, text));
     suspend();
     scope.cancel();
@@ -281,13 +281,13 @@ TEST_F(ScopeAwaitTest, GivesErrorsAfterACancellationToTheHandler) {
     });
     EXPECT_TRUE(scope.is_closed());
 
-    Scope unhandled("unhandled");
+    Scope unhandled = Scope::detached("unhandled");
     unhandled.spawn(failing(1ms, "raised"));
     suspend();
     unhandled.cancel();
     EXPECT_EQ(thrown_by([&] { unhandled.await_after_cancellation(); }), "fermata::Error: raised");
 
-    Scope replaced("replaced");
+    Scope replaced = Scope::detached("replaced");
     replaced.spawn(failing(1ms, "first"));
     suspend();
     replaced.cancel();
@@ -305,7 +305,7 @@ TEST_F(ScopeAwaitTest, ReportsErrorsThatItTookAndCouldNotDeliver) {
   FERMATA_CHECKS("CORE-GL-05");
   EXPECT_EQ(thrown_by([&] {
               fixture.run([] {
-                Scope scope("workers");
+                Scope scope = Scope::detached("workers");
                 for (const char* text : {"one", "two"}) {
                   scope.spawn([text] {
                     try {

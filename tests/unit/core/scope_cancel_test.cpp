@@ -16,7 +16,7 @@ class ScopeCancelTest : public ScopeTest {};
 TEST_F(ScopeCancelTest, CancelsTheStartedAndDropsTheOthers) {
   FERMATA_CHECKS("CORE-SP-04", "CORE-CO-03");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     const auto started = scope.spawn(worker("started"));
     suspend();
     const auto unstarted = scope.spawn(worker("unstarted"));
@@ -37,8 +37,8 @@ TEST_F(ScopeCancelTest, CancelsTheStartedAndDropsTheOthers) {
 TEST_F(ScopeCancelTest, LetsTheStartedOfASafeScopeRunOn) {
   FERMATA_CHECKS("CORE-SP-05", "CORE-SP-14", "CORE-CO-12", "CORE-CO-13");
   fixture.run([this] {
-    Scope scope("workers");
-    scope.allow_zombies();
+    Scope scope = Scope::detached("workers");
+    scope.set_started_members(StartedMembers::LetRun);
     const auto started = scope.spawn([] {
       delay(10ms);
       return 42;
@@ -67,8 +67,8 @@ TEST_F(ScopeCancelTest, LetsTheStartedOfASafeScopeRunOn) {
 TEST_F(ScopeCancelTest, KeepsTheRuntimeAliveUntilTheLastZombieEnds) {
   FERMATA_CHECKS("CORE-SP-14");
   fixture.run([this] {
-    Scope scope("workers");
-    scope.allow_zombies();
+    Scope scope = Scope::detached("workers");
+    scope.set_started_members(StartedMembers::LetRun);
     scope.spawn(worker("zombie", 1h));
     suspend();
   });
@@ -78,9 +78,9 @@ TEST_F(ScopeCancelTest, KeepsTheRuntimeAliveUntilTheLastZombieEnds) {
 TEST_F(ScopeCancelTest, ReachesTheBottomFirst) {
   FERMATA_CHECKS("CORE-SP-04", "CORE-SP-06");
   fixture.run([this] {
-    Scope bystander("bystander");
+    Scope bystander = Scope::detached("bystander");
     bystander.spawn(worker("bystander"));
-    Scope top("top");
+    Scope top = Scope::detached("top");
     const auto middle = Scope::inherit("middle", top);
     const auto bottom = Scope::inherit("bottom", middle);
     const auto sibling = Scope::inherit("sibling", top);
@@ -90,7 +90,7 @@ TEST_F(ScopeCancelTest, ReachesTheBottomFirst) {
     sibling.spawn(worker("sibling"));
     suspend();
     steps.clear();
-    top.cancel(std::make_exception_ptr(Cancellation("enough")));
+    top.cancel({.reason = std::make_exception_ptr(Cancellation("enough"))});
     bystander.await_completion();
     EXPECT_TRUE(bottom.is_closed());
     EXPECT_FALSE(bystander.is_cancelled());
@@ -103,7 +103,7 @@ TEST_F(ScopeCancelTest, ReachesTheBottomFirst) {
 TEST_F(ScopeCancelTest, NeverClimbsToTheParent) {
   FERMATA_CHECKS("CORE-SP-06");
   fixture.run([this] {
-    Scope top("top");
+    Scope top = Scope::detached("top");
     const auto child = Scope::inherit("child", top);
     const auto sibling = Scope::inherit("sibling", top);
     top.spawn(worker("top"));
@@ -122,14 +122,14 @@ TEST_F(ScopeCancelTest, NeverClimbsToTheParent) {
 TEST_F(ScopeCancelTest, DecidesForTheWholeSubtree) {
   FERMATA_CHECKS("CORE-SP-04", "CORE-SP-05");
   fixture.run([this] {
-    Scope hard("hard");
+    Scope hard = Scope::detached("hard");
     auto soft_child = Scope::inherit("soft child", hard);
-    soft_child.allow_zombies();
+    soft_child.set_started_members(StartedMembers::LetRun);
     soft_child.spawn(worker("in a safe child"));
-    Scope soft("soft");
-    soft.allow_zombies();
+    Scope soft = Scope::detached("soft");
+    soft.set_started_members(StartedMembers::LetRun);
     auto hard_child = Scope::inherit("hard child", soft);
-    hard_child.cancel_running_members();
+    hard_child.set_started_members(StartedMembers::Cancel);
     hard_child.spawn(worker("in an unsafe child"));
     suspend();
     hard.cancel();
@@ -143,7 +143,7 @@ TEST_F(ScopeCancelTest, DecidesForTheWholeSubtree) {
 TEST_F(ScopeCancelTest, CountsTwiceAsOnce) {
   FERMATA_CHECKS("CORE-SP-13", "CORE-GL-13");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     int cancelled = 0;
     scope.spawn([&] {
       for (int i = 0; i < 2; ++i) {
@@ -171,16 +171,16 @@ TEST_F(ScopeCancelTest, CountsTwiceAsOnce) {
 TEST_F(ScopeCancelTest, MayBecomeHarder) {
   FERMATA_CHECKS("CORE-SP-04");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     const auto child = Scope::inherit("child", scope);
     scope.spawn(worker("member"));
     child.spawn(worker("grandmember"));
     suspend();
-    scope.dispose_safely();
+    scope.cancel({.started = StartedMembers::LetRun});
     EXPECT_EQ(scope->zombie_count(), 1u);
     suspend();
     EXPECT_TRUE(scope->is_idle());
-    scope.cancel_hard();
+    scope.cancel({.started = StartedMembers::Cancel});
     suspend();
     EXPECT_TRUE(scope.is_closed());
     EXPECT_TRUE(child.is_closed());
@@ -192,7 +192,7 @@ TEST_F(ScopeCancelTest, MayBecomeHarder) {
 TEST_F(ScopeCancelTest, DefersInsideProtect) {
   FERMATA_CHECKS("CORE-SP-04", "CORE-CO-06");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     const auto member = scope.spawn([this] {
       protect([this] {
         delay(5ms);
@@ -211,8 +211,8 @@ TEST_F(ScopeCancelTest, DefersInsideProtect) {
 TEST_F(ScopeCancelTest, MakesAProtectedMemberOfASafeScopeAZombie) {
   FERMATA_CHECKS("CORE-SP-05");
   fixture.run([this] {
-    Scope scope("workers");
-    scope.allow_zombies();
+    Scope scope = Scope::detached("workers");
+    scope.set_started_members(StartedMembers::LetRun);
     const auto member = scope.spawn([this] {
       protect([] { delay(5ms); });
       suspend();
@@ -229,7 +229,7 @@ TEST_F(ScopeCancelTest, MakesAProtectedMemberOfASafeScopeAZombie) {
 TEST_F(ScopeCancelTest, MayBeAMembersDoing) {
   FERMATA_CHECKS("CORE-SP-04", "CORE-CO-14");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.spawn(worker("other"));
     const auto member = scope.spawn([&] {
       scope.cancel();
@@ -248,8 +248,8 @@ TEST_F(ScopeCancelTest, MayBeAMembersDoing) {
 TEST_F(ScopeCancelTest, MakesTheMemberThatCancelsItsSafeScopeAZombie) {
   FERMATA_CHECKS("CORE-SP-05");
   fixture.run([this] {
-    Scope scope("workers");
-    scope.allow_zombies();
+    Scope scope = Scope::detached("workers");
+    scope.set_started_members(StartedMembers::LetRun);
     const auto member = scope.spawn([&] {
       scope.cancel();
       suspend();
@@ -263,7 +263,7 @@ TEST_F(ScopeCancelTest, MakesTheMemberThatCancelsItsSafeScopeAZombie) {
 }
 
 MAIN_TEST_F(ScopeCancelTest, ClosesAnEmptyScopeAtOnce) {
-  Scope scope("workers");
+  Scope scope = Scope::detached("workers");
   const auto child = Scope::inherit("child", scope);
   scope.cancel();
   EXPECT_TRUE(scope.is_closed());
@@ -282,14 +282,14 @@ TEST_F(ScopeCancelTest, MayHappenWhileAMemberIsFinalized) {
     ScopeBase& scope;
   };
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.spawn(worker("other"));
     const auto ending = scope.spawn([] { return 1; });
     ending->add_switch_handler(std::make_shared<AtFinish>(*scope));
     EXPECT_EQ(await(ending), 1);
     EXPECT_FALSE(ending->is_cancelled()) << "it had ended before";
     scope.await_after_cancellation();
-    Scope alone("alone");
+    Scope alone = Scope::detached("alone");
     const auto last = alone.spawn([] { return 2; });
     last->add_switch_handler(std::make_shared<AtFinish>(*alone));
     EXPECT_EQ(await(last), 2);
@@ -301,7 +301,7 @@ TEST_F(ScopeCancelTest, MayHappenWhileAMemberIsFinalized) {
 TEST_F(ScopeCancelTest, HappensWhenTheHandleIsDroppedWithLiveMembers) {
   FERMATA_CHECKS("CORE-SP-11");
   fixture.run([this] {
-    std::optional scope(Scope("workers"));
+    std::optional scope(Scope::detached("workers"));
     const auto watched = Ref<ScopeBase>::share(**scope);
     scope->spawn(worker("member"));
     suspend();
@@ -310,13 +310,13 @@ TEST_F(ScopeCancelTest, HappensWhenTheHandleIsDroppedWithLiveMembers) {
     EXPECT_FALSE(watched->is_closed());
     suspend();
     EXPECT_TRUE(watched->is_closed());
-    std::optional safe(Scope("safe"));
-    safe->allow_zombies();
+    std::optional safe(Scope::detached("safe"));
+    safe->set_started_members(StartedMembers::LetRun);
     const auto zombie = safe->spawn(worker("zombie"));
     suspend();
     safe.reset();
     await(zombie);
-    std::optional empty(Scope("empty"));
+    std::optional empty(Scope::detached("empty"));
     const auto closing = Ref<ScopeBase>::share(**empty);
     empty.reset();
     EXPECT_TRUE(closing->is_closed());
@@ -330,10 +330,11 @@ MAIN_TEST_F(ScopeCancelTest, RefusesTheRootScopeAndReasonsThatAreNone) {
   const std::string root = runtime.root_scope().info();
   EXPECT_EQ(thrown_by([&] { runtime.root_scope().cancel(); }),
             "fermata::UsageError: cancel: " + root + " ends with its runtime: expected shutdown()");
-  Scope scope("workers");
-  EXPECT_EQ(thrown_by([&] { scope.cancel(std::make_exception_ptr(Error("not a reason"))); }),
-            "fermata::UsageError: cancel: " + scope.info() +
-                " was given 'not a reason' as the reason: expected a Cancellation");
+  Scope scope = Scope::detached("workers");
+  EXPECT_EQ(
+      thrown_by([&] { scope.cancel({.reason = std::make_exception_ptr(Error("not a reason"))}); }),
+      "fermata::UsageError: cancel: " + scope.info() +
+          " was given 'not a reason' as the reason: expected a Cancellation");
   EXPECT_TRUE(scope->is_open());
 }
 

@@ -23,7 +23,7 @@ class ScopeDisposeTest : public ScopeTest {
 TEST_F(ScopeDisposeTest, CollapsesFromTheBottom) {
   FERMATA_CHECKS("CORE-SP-10", "CORE-SP-11", "CORE-GL-10");
   fixture.run([this] {
-    std::optional top(Scope("top"));
+    std::optional top(Scope::detached("top"));
     std::optional<Scope> middle(Scope::inherit("middle", *top));
     std::optional<Scope> bottom(Scope::inherit("bottom", *middle));
     const auto watched = Ref<ScopeBase>::share(**top);
@@ -34,7 +34,7 @@ TEST_F(ScopeDisposeTest, CollapsesFromTheBottom) {
     top->spawn(worker("of top", 1ms));
     bottom->spawn(worker("of bottom", 2ms));
     suspend();
-    top->dispose_safely();
+    top->cancel({.started = StartedMembers::LetRun});
     watched->await_after_cancellation(nullptr, {}, SourcePlace::current());
     top.reset();
     delay(1ms);
@@ -49,7 +49,7 @@ TEST_F(ScopeDisposeTest, CollapsesFromTheBottom) {
 TEST_F(ScopeDisposeTest, DisposesAParentWithItsIdleChildren) {
   FERMATA_CHECKS("CORE-SP-11");
   fixture.run([this] {
-    std::optional parent(Scope("parent"));
+    std::optional parent(Scope::detached("parent"));
     const auto first = Scope::inherit("first", *parent);
     const auto second = Scope::inherit("second", *parent);
     await(first.spawn([] {}));
@@ -71,7 +71,7 @@ TEST_F(ScopeDisposeTest, DisposesAParentWithItsIdleChildren) {
 TEST_F(ScopeDisposeTest, WaitsForFinallyHandlersThatSuspend) {
   FERMATA_CHECKS("CORE-SP-03", "CORE-SP-10");
   fixture.run([this] {
-    Scope top("top");
+    Scope top = Scope::detached("top");
     {
       const auto child = Scope::inherit("child", top);
       child.finally([this](ScopeBase& scope) {
@@ -92,7 +92,7 @@ TEST_F(ScopeDisposeTest, WaitsForFinallyHandlersThatSuspend) {
 
 MAIN_TEST_F(ScopeDisposeTest, RunsAFinallyHandlerAtOnceWhenItHasClosed) {
   FERMATA_CHECKS("CORE-SP-10");
-  Scope scope("workers");
+  Scope scope = Scope::detached("workers");
   scope.cancel();
   scope.finally([this](ScopeBase&) {
     EXPECT_THROW(suspend(), UsageError) << "in the caller, who did not ask for that";
@@ -105,7 +105,7 @@ TEST_F(ScopeDisposeTest, GathersWhatFinallyHandlersThrow) {
   FERMATA_CHECKS("CORE-SP-10", "CORE-GL-05");
   std::string got;
   fixture.run([&] {
-    Scope parent("parent");
+    Scope parent = Scope::detached("parent");
     parent.set_child_exception_handler(
         [&](ScopeBase& from, CoroutineBase& failed, const std::exception_ptr& error) {
           EXPECT_EQ(from.name(), "child");
@@ -127,7 +127,7 @@ TEST_F(ScopeDisposeTest, GathersWhatFinallyHandlersThrow) {
 TEST_F(ScopeDisposeTest, KeepsFinallyHandlersOfMembersFromTheCancellation) {
   FERMATA_CHECKS("CORE-CO-07", "CORE-SP-03", "CORE-GL-10");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.set_exception_handler(nullptr);
     const auto failing = scope.spawn("failing", [] { throw Error("failed"); });
     failing->finally([this](CoroutineBase& coroutine) {
@@ -145,10 +145,10 @@ TEST_F(ScopeDisposeTest, KeepsFinallyHandlersOfMembersFromTheCancellation) {
 TEST_F(ScopeDisposeTest, HappensAtItsDeadline) {
   FERMATA_CHECKS("CORE-SP-15");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.spawn(worker("member", 1h));
     const Instant begin = now();
-    scope.dispose_after_timeout(20ms);
+    scope.cancel({.after = 20ms});
     EXPECT_THROW(scope.await_completion(), Cancellation);
     EXPECT_EQ(now() - begin, 20ms);
     scope.await_after_cancellation();
@@ -160,9 +160,9 @@ TEST_F(ScopeDisposeTest, HappensAtItsDeadline) {
 TEST_F(ScopeDisposeTest, LeavesNoTimerBehindWhenItClosesEarlier) {
   FERMATA_CHECKS("CORE-SP-15");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.spawn(worker("member", 1ms));
-    scope.dispose_after_timeout(1h);
+    scope.cancel({.after = 1h});
     EXPECT_EQ(runtime.active_event_count(), 1u);
     scope.await_completion();
     EXPECT_EQ(runtime.active_event_count(), 1u) << "open still";
@@ -176,33 +176,33 @@ TEST_F(ScopeDisposeTest, LeavesNoTimerBehindWhenItClosesEarlier) {
 MAIN_TEST_F(ScopeDisposeTest, TakesTheLastDeadline) {
   FERMATA_CHECKS("CORE-SP-15");
   const Instant begin = now();
-  Scope scope("workers");
+  Scope scope = Scope::detached("workers");
   scope.spawn(worker("member", 1h));
-  scope.dispose_after_timeout(10ms);
-  scope.dispose_after_timeout(30ms);
+  scope.cancel({.after = 10ms});
+  scope.cancel({.after = 30ms});
   EXPECT_EQ(runtime.active_event_count(), 1u);
   delay(20ms);
   EXPECT_FALSE(scope.is_cancelled());
   EXPECT_THROW(scope.await_completion(), Cancellation);
   EXPECT_EQ(now() - begin, 30ms);
-  scope.dispose_after_timeout(0ms);
+  scope.cancel({.after = 0ms});
   delay(1ms);
 }
 
 MAIN_TEST_F(ScopeDisposeTest, RefusesANegativeDeadlineAndIgnoresOneOfAnEmptyScope) {
   FERMATA_CHECKS("CORE-SP-15");
-  Scope scope("workers");
-  EXPECT_EQ(thrown_by([&] { scope.dispose_after_timeout(-1ns); }),
-            "fermata::UsageError: dispose_after_timeout of -1 ns for " + scope.info() +
-                ": expected zero or more");
-  scope.dispose_after_timeout(1ms);
+  Scope scope = Scope::detached("workers");
+  EXPECT_EQ(
+      thrown_by([&] { scope.cancel({.after = -1ns}); }),
+      "fermata::UsageError: cancel: after -1 ns for " + scope.info() + ": expected zero or more");
+  scope.cancel({.after = 1ms});
   EXPECT_EQ(runtime.active_event_count(), 0u);
   delay(2ms);
   EXPECT_TRUE(scope->is_open());
   scope.spawn(worker("member"));
   suspend();
-  scope.dispose_after_timeout(0ns);
-  EXPECT_TRUE(scope->is_open()) << "not before the next tick";
+  scope.cancel({.after = 1ns});
+  EXPECT_TRUE(scope->is_open());
   delay(1ns);
   EXPECT_TRUE(scope.is_cancelled());
 }
@@ -210,7 +210,7 @@ MAIN_TEST_F(ScopeDisposeTest, RefusesANegativeDeadlineAndIgnoresOneOfAnEmptyScop
 TEST_F(ScopeDisposeTest, IsNotReenteredByItsChildren) {
   FERMATA_CHECKS("CORE-SP-11");
   fixture.run([this] {
-    Scope parent("parent");
+    Scope parent = Scope::detached("parent");
     std::vector<Scope> children;
     int closed = 0;
     std::vector<Subscription> watches;

@@ -24,7 +24,7 @@ class ScopeErrorsTest : public ScopeTest {
 TEST_F(ScopeErrorsTest, EndWithAHandler) {
   FERMATA_CHECKS("CORE-SP-08", "CORE-CO-10", "CORE-GL-05");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.set_exception_handler(taking("handler"));
     const auto sibling = scope.spawn(worker("sibling"));
     scope.spawn("bad", [] { throw Error("failed"); });
@@ -39,7 +39,7 @@ TEST_F(ScopeErrorsTest, EndWithAHandler) {
 TEST_F(ScopeErrorsTest, AreAskedOfTheChildHandlerFirst) {
   FERMATA_CHECKS("CORE-SP-08");
   fixture.run([this] {
-    Scope parent("parent");
+    Scope parent = Scope::detached("parent");
     parent.set_exception_handler(taking("own"));
     parent.set_child_exception_handler(taking("child handler"));
     const auto child = Scope::inherit("child", parent);
@@ -64,7 +64,7 @@ TEST_F(ScopeErrorsTest, GoOnWithWhatTheHandlerThrows) {
   int calls = 0;
   EXPECT_EQ(thrown_by([&] {
               fixture.run([&] {
-                Scope parent("parent");
+                Scope parent = Scope::detached("parent");
                 const auto child = Scope::inherit("child", parent);
                 const ScopeErrorHandler replacing = [&](ScopeBase&, CoroutineBase&,
                                                         const std::exception_ptr&) {
@@ -91,7 +91,7 @@ TEST_F(ScopeErrorsTest, KeepTheErrorWhenAHandlerThrowsACancellation) {
   EXPECT_EQ(
       thrown_by([&] {
         fixture.run([&] {
-          Scope scope("workers");
+          Scope scope = Scope::detached("workers");
           scope.set_exception_handler([](ScopeBase&, CoroutineBase&, const std::exception_ptr&) {
             throw Cancellation("not now");
           });
@@ -106,7 +106,7 @@ TEST_F(ScopeErrorsTest, CancelTheScopesOnTheWayAndReachTheRuntimeOnce) {
   FERMATA_CHECKS("CORE-SP-09", "CORE-SP-06", "CORE-GL-05");
   EXPECT_EQ(thrown_by([&] {
               fixture.run([&] {
-                Scope top("top");
+                Scope top = Scope::detached("top");
                 const auto middle = Scope::inherit("middle", top);
                 const auto bottom = Scope::inherit("bottom", middle);
                 const auto cousin = Scope::inherit("cousin", top);
@@ -135,15 +135,15 @@ TEST_F(ScopeErrorsTest, CancelTheScopesOnTheWayAndReachTheRuntimeOnce) {
 TEST_F(ScopeErrorsTest, TreatEachScopeByItsOwnFlag) {
   FERMATA_CHECKS("CORE-SP-05", "CORE-SP-04");
   fixture.run([this] {
-    Scope safe("safe");
-    safe.allow_zombies();
+    Scope safe = Scope::detached("safe");
+    safe.set_started_members(StartedMembers::LetRun);
     auto hard = Scope::inherit("hard", safe);
-    hard.cancel_running_members();
+    hard.set_started_members(StartedMembers::Cancel);
     safe.spawn(worker("in the safe one"));
     hard.spawn(worker("in the hard one"));
     suspend();
     const auto bad = hard.spawn([] { throw Error("failed"); });
-    safe.dispose_after_timeout(1h);
+    safe.cancel({.after = 1h});
     EXPECT_EQ(thrown_by([&] { safe.await_completion(); }), "fermata::Error: failed");
     safe.await_after_cancellation();
   });
@@ -176,7 +176,7 @@ TEST_F(ScopeErrorsTest, MayBeTakenByTheRootScope) {
 TEST_F(ScopeErrorsTest, AreStillThereForALateAwait) {
   FERMATA_CHECKS("CORE-CO-09", "CORE-CO-10");
   fixture.run([] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     const auto bad = scope.spawn([] { throw Error("failed"); });
     suspend();
     EXPECT_TRUE(scope.is_cancelled()) << "nobody waited (BUG-38)";
@@ -188,7 +188,7 @@ TEST_F(ScopeErrorsTest, AreStillThereForALateAwait) {
 TEST_F(ScopeErrorsTest, NeverComeFromSomebodyWhoIsAwaited) {
   FERMATA_CHECKS("CORE-CO-10", "CORE-SP-08");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.set_exception_handler(taking("handler"));
     const auto bad = scope.spawn([] {
       suspend();
@@ -203,7 +203,7 @@ TEST_F(ScopeErrorsTest, NeverComeFromSomebodyWhoIsAwaited) {
 TEST_F(ScopeErrorsTest, NeverComeFromACancellation) {
   FERMATA_CHECKS("CORE-CO-11");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.set_exception_handler(taking("handler"));
     scope.spawn([] { throw Cancellation("of its own"); });
     const auto cancelled = scope.spawn(worker("cancelled"));
@@ -219,8 +219,8 @@ TEST_F(ScopeErrorsTest, NeverComeFromACancellation) {
 TEST_F(ScopeErrorsTest, GoTheUsualWayFromAZombie) {
   FERMATA_CHECKS("CORE-SP-14", "CORE-SP-08");
   fixture.run([this] {
-    Scope scope("workers");
-    scope.allow_zombies();
+    Scope scope = Scope::detached("workers");
+    scope.set_started_members(StartedMembers::LetRun);
     scope.set_exception_handler(taking("handler"));
     scope.spawn("zombie", [] {
       delay(1ms);
@@ -237,7 +237,7 @@ TEST_F(ScopeErrorsTest, GoTheUsualWayFromAZombie) {
 TEST_F(ScopeErrorsTest, AreHandledWhereNobodyMaySuspend) {
   FERMATA_CHECKS("CORE-GL-15");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.set_exception_handler([this](ScopeBase&, CoroutineBase&, const std::exception_ptr&) {
       EXPECT_THROW(suspend(), UsageError);
       EXPECT_THROW(delay(1ms), UsageError);
@@ -252,7 +252,7 @@ TEST_F(ScopeErrorsTest, AreHandledWhereNobodyMaySuspend) {
 TEST_F(ScopeErrorsTest, MayMakeTheHandlerCancelItsScope) {
   FERMATA_CHECKS("CORE-SP-08", "CORE-SP-11");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.set_exception_handler([&](ScopeBase& from, CoroutineBase&, const std::exception_ptr&) {
       from.cancel();
       from.set_exception_handler(nullptr);

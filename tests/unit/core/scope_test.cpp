@@ -15,7 +15,7 @@ class ScopeTreeTest : public ScopeTest {};
 
 MAIN_TEST_F(ScopeTreeTest, OwnsWhatIsSpawnedIntoIt) {
   FERMATA_CHECKS("CORE-SP-01", "CORE-GL-04");
-  Scope scope("workers");
+  Scope scope = Scope::detached("workers");
   EXPECT_TRUE(scope->is_idle());
   EXPECT_TRUE(scope->is_empty());
   EXPECT_TRUE(scope->is_open());
@@ -40,7 +40,7 @@ MAIN_TEST_F(ScopeTreeTest, OwnsWhatIsSpawnedIntoIt) {
 
 MAIN_TEST_F(ScopeTreeTest, SaysWhoItIs) {
   const std::string here = __FILE__;
-  Scope named("workers");
+  Scope named = Scope::detached("workers");
   EXPECT_EQ(named.info(), "Scope #2 'workers' created at " + here + ":" +
                               std::to_string(named->created_at().line));
   const auto unnamed = Scope::inherit();
@@ -53,19 +53,21 @@ MAIN_TEST_F(ScopeTreeTest, SaysWhoItIs) {
 MAIN_TEST_F(ScopeTreeTest, IsDetachedOrInheritsItsSafety) {
   ScopeBase& root = runtime.root_scope();
   EXPECT_TRUE(root.is_root());
-  EXPECT_TRUE(root.is_safe());
-  Scope detached("detached");
+  EXPECT_EQ(root.started_members(), StartedMembers::LetRun);
+  Scope detached = Scope::detached("detached");
   EXPECT_EQ(detached->parent(), nullptr);
-  EXPECT_FALSE(detached->is_safe());
+  EXPECT_EQ(detached->started_members(), StartedMembers::Cancel);
   const auto child = Scope::inherit("child");
   EXPECT_EQ(child->parent(), &root);
-  EXPECT_TRUE(child->is_safe());
+  EXPECT_EQ(child->started_members(), StartedMembers::LetRun);
   const auto grandchild = Scope::inherit("grandchild", detached);
   EXPECT_EQ(grandchild->parent(), &*detached);
-  EXPECT_FALSE(grandchild->is_safe());
-  EXPECT_TRUE(detached.allow_zombies()->is_safe());
-  EXPECT_FALSE(grandchild->is_safe()) << "copied when it was created";
-  EXPECT_FALSE(detached.cancel_running_members()->is_safe());
+  EXPECT_EQ(grandchild->started_members(), StartedMembers::Cancel);
+  EXPECT_EQ(detached.set_started_members(StartedMembers::LetRun)->started_members(),
+            StartedMembers::LetRun);
+  EXPECT_EQ(grandchild->started_members(), StartedMembers::Cancel) << "copied when it was created";
+  EXPECT_EQ(detached.set_started_members(StartedMembers::Cancel)->started_members(),
+            StartedMembers::Cancel);
   EXPECT_EQ(detached.child_scopes(), std::vector<ScopeBase*>{&*grandchild});
   EXPECT_TRUE(detached->contains(*grandchild));
   EXPECT_TRUE(detached->contains(*detached));
@@ -74,7 +76,7 @@ MAIN_TEST_F(ScopeTreeTest, IsDetachedOrInheritsItsSafety) {
 
 MAIN_TEST_F(ScopeTreeTest, IsAsBusyAsWhatIsInsideOfIt) {
   FERMATA_CHECKS("CORE-SP-02");
-  Scope top("top");
+  Scope top = Scope::detached("top");
   const auto middle = Scope::inherit("middle", top);
   const auto bottom = Scope::inherit("bottom", middle);
   EXPECT_TRUE(top->is_idle());
@@ -96,7 +98,7 @@ MAIN_TEST_F(ScopeTreeTest, IsAsBusyAsWhatIsInsideOfIt) {
 TEST_F(ScopeTreeTest, TakesNothingNewOnceItIsCancelledOrClosed) {
   FERMATA_CHECKS("CORE-SP-07", "CORE-CO-15");
   fixture.run([this] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     const std::string who = scope.info();
     scope.spawn(worker("w"));
     suspend();
@@ -105,7 +107,7 @@ TEST_F(ScopeTreeTest, TakesNothingNewOnceItIsCancelledOrClosed) {
       return std::string("fermata::UsageError: ") + operation + ": " + who + " is " + condition +
              ": expected an open scope";
     };
-    scope->cancel_hard();
+    scope->cancel({.started = StartedMembers::Cancel});
     const std::size_t registered = runtime.registry().size();
     EXPECT_EQ(thrown_by([&] { scope.spawn(nothing); }), refused("spawn", "cancelled"));
     EXPECT_EQ(thrown_by([&] { static_cast<void>(Scope::inherit("child", scope)); }),
@@ -124,8 +126,8 @@ TEST_F(ScopeTreeTest, TakesNothingNewOnceItIsCancelledOrClosed) {
 TEST_F(ScopeTreeTest, RefusesAZombiesSpawnButLetsItDivideItsWork) {
   FERMATA_CHECKS("CORE-SP-05", "CORE-SP-07");
   fixture.run([this] {
-    Scope scope("workers");
-    scope.allow_zombies();
+    Scope scope = Scope::detached("workers");
+    scope.set_started_members(StartedMembers::LetRun);
     const auto zombie = scope.spawn([this] {
       delay(1ms);
       EXPECT_THROW(spawn([] {}), UsageError);
@@ -144,7 +146,7 @@ TEST_F(ScopeTreeTest, CreatesThenCancelsWhatIsSpawnedDuringAShutdown) {
   FERMATA_CHECKS("CORE-CO-03");
   bool finally_ran = false;
   fixture.run([&] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     shutdown();
     const auto late = scope.spawn([this] { steps.emplace_back("must not run"); });
     late->finally([&](CoroutineBase& coroutine) {
@@ -161,7 +163,7 @@ TEST_F(ScopeTreeTest, CreatesThenCancelsWhatIsSpawnedDuringAShutdown) {
 TEST_F(ScopeTreeTest, RefusesAScopeOfAnotherRuntime) {
   TestRuntime other;
   fixture.run([&] {
-    Scope mine("mine");
+    Scope mine = Scope::detached("mine");
     EXPECT_EQ(
         thrown_by([&] { other.run([&] { spawn({.name = "lost", .scope = &*mine}, [] {}); }); }),
         "fermata::UsageError: spawn: " + mine.info() +
@@ -172,9 +174,9 @@ TEST_F(ScopeTreeTest, RefusesAScopeOfAnotherRuntime) {
 TEST_F(ScopeTreeTest, NeedsARunAndAHandle) {
   EXPECT_EQ(thrown_by([&] { static_cast<void>(runtime.root_scope()); }),
             "fermata::UsageError: root_scope: the runtime is not running");
-  EXPECT_THROW(Scope("too early"), UsageError);
+  EXPECT_THROW(Scope::detached("too early"), UsageError);
   fixture.run([] {
-    Scope scope("moved");
+    Scope scope = Scope::detached("moved");
     Scope target = std::move(scope);
     EXPECT_FALSE(scope);
     EXPECT_EQ(thrown_by([&] { scope.cancel(); }),
@@ -189,7 +191,7 @@ TEST_F(ScopeTreeTest, EndsWithItsRunWhoeverHoldsItsHandle) {
   std::optional<Scope> child;
   for (int round = 0; round < 2; ++round) {
     fixture.run([&] {
-      kept.emplace(Scope("kept"));
+      kept.emplace(Scope::detached("kept"));
       child.emplace(Scope::inherit("child", *kept));
       kept->finally([this](ScopeBase&) { steps.emplace_back("kept"); });
       child->finally([this](ScopeBase&) { steps.emplace_back("child"); });
@@ -218,13 +220,13 @@ TEST_F(ScopeTreeTest, SurvivesARunThatEndsByForce) {
   TestRuntime forced(watched_by(observer));
   std::optional<Scope> kept;
   EXPECT_THROW(forced.run([&] {
-    kept.emplace(Scope("kept"));
+    kept.emplace(Scope::detached("kept"));
     const auto child = Scope::inherit("child", *kept);
     kept->finally([this](ScopeBase&) { steps.emplace_back("must not run"); });
     child.finally([this](ScopeBase&) { steps.emplace_back("must not run"); });
     kept->spawn([] { delay(1h); });
     child.spawn([] { delay(1h); });
-    kept->dispose_after_timeout(2h);
+    kept->cancel({.after = 2h});
     delay(3h);
   }),
                backend::AbandonRun);
@@ -236,7 +238,7 @@ TEST_F(ScopeTreeTest, SurvivesARunThatEndsByForce) {
 }
 
 MAIN_TEST_F(ScopeTreeTest, IsNotDisposedWhileItIsPinned) {
-  std::optional handle(Scope("shared"));
+  std::optional handle(Scope::detached("shared"));
   const auto scope = Ref<ScopeBase>::share(**handle);
   scope->pin();
   handle.reset();

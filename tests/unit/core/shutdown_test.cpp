@@ -94,7 +94,7 @@ TEST_F(ShutdownTest, CancelsAtOnceWhatIsSpawnedMeanwhile) {
       sleep_noting();
       const auto late = spawn([this] { steps.emplace_back("never"); });
       late->finally([this](CoroutineBase&) { steps.emplace_back("finally of the late one"); });
-      steps.push_back(thrown_by([&] { await(late); }));
+      steps.push_back(end_of(late));
     });
     suspend();
     shutdown();

@@ -72,9 +72,9 @@ MAIN_TEST_F(ChannelFutureTest, TakesNothingForAFutureThatIsGone) {
     EXPECT_EQ(receivers_of(channel), 0u);
     EXPECT_THROW(await(cancelled), Cancellation);
   }
-  EXPECT_FALSE(channel.send_async(1)) << "nobody waits";
+  EXPECT_FALSE(channel.try_send(1)) << "nobody waits";
   const Future<int> live = channel.recv_async();
-  EXPECT_TRUE(channel.send_async(1));
+  EXPECT_TRUE(channel.try_send(1));
   EXPECT_EQ(await(live), 1);
 }
 
@@ -95,7 +95,7 @@ MAIN_TEST_F(ChannelFutureTest, OutlivesASubscriberThatLetsGoOfIt) {
   const Future<int> future = channel.recv_async();
   const Subscription subscription =
       subscribe(future.event(), [&](Event&, const Outcome&) { channel = Channel<int>(); });
-  EXPECT_TRUE(channel.send_async(1));
+  EXPECT_TRUE(channel.try_send(1));
   EXPECT_FALSE(channel);
   EXPECT_EQ(await(future), 1);
 }

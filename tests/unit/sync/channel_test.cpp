@@ -185,7 +185,7 @@ MAIN_TEST_F(ChannelTest, HandsASlotOnFromACancelledSender) {
   suspend();
   EXPECT_EQ(channel.recv(), 1);
   EXPECT_EQ(channel.info(), "Channel(capacity=1, receivers=0, senders=2, reserved=0/1)");
-  EXPECT_FALSE(channel.send_async(9)) << "the slot is promised";
+  EXPECT_FALSE(channel.try_send(9)) << "the slot is promised";
   EXPECT_FALSE(channel.is_full());
   s2.cancel();
   const Subscription watch = watch_end(s2, channel);
@@ -221,7 +221,7 @@ MAIN_TEST_F(ChannelTest, AcknowledgesASenderAndGrantsTheNextInOneCall) {
   EXPECT_EQ(channel.count(), 1u);
   EXPECT_EQ(channel.recv(), 1);
   EXPECT_EQ(channel.info(), "Channel(capacity=0, receivers=0, senders=1, reserved=0/1)");
-  EXPECT_FALSE(channel.send_async(3));
+  EXPECT_FALSE(channel.try_send(3));
   EXPECT_EQ(channel.recv(), 2);
   await(s1);
   await(s2);
@@ -299,7 +299,7 @@ MAIN_TEST_F(ChannelTest, KeepsTheCommittedValueOfACancelledReceiver) {
   r.cancel();
   EXPECT_THROW(await(r), Cancellation);
   EXPECT_EQ(channel.count(), 1u);
-  EXPECT_FALSE(channel.send_async(2)) << "it blocks further sends";
+  EXPECT_FALSE(channel.try_send(2)) << "it blocks further sends";
   const auto s2 = spawn_sender(channel, "s2", 2);
   suspend();
   EXPECT_TRUE(notes.back() != "s2:sent");
@@ -351,24 +351,23 @@ MAIN_TEST_F(ChannelTest, KeepsTheTokenBetweenTheSlotAndTheReceiver) {
 
 // --- without waiting ---
 
-MAIN_TEST_F(ChannelTest, SendsAsynchronouslyOnlyWhatIsKept) {
+MAIN_TEST_F(ChannelTest, SendsWithoutWaitingOnlyWhatIsKept) {
   FERMATA_CHECKS("CHAN-16");
   const Channel<int> buffered("buffered", 1);
-  EXPECT_TRUE(buffered.send_async(1));
-  EXPECT_FALSE(buffered.send_async(2));
+  EXPECT_TRUE(buffered.try_send(1));
+  EXPECT_FALSE(buffered.try_send(2));
   buffered.close();
-  EXPECT_FALSE(buffered.send_async(3));
   EXPECT_EQ(error_of([&] { static_cast<void>(buffered.try_send(3)); }), kClosed);
   EXPECT_EQ(buffered.try_recv(), 1);
 
   const Channel<int> meeting("meeting", 0);
-  EXPECT_FALSE(meeting.send_async(1)) << "nobody waits for it";
+  EXPECT_FALSE(meeting.try_send(1)) << "nobody waits for it";
   EXPECT_TRUE(meeting.is_empty());
   const auto r1 = spawn_receiver(meeting, "r1");
   const auto r2 = spawn_receiver(meeting, "r2");
   suspend();
-  EXPECT_TRUE(meeting.send_async(1));
-  EXPECT_FALSE(meeting.send_async(2)) << "the slot is taken until r1 runs";
+  EXPECT_TRUE(meeting.try_send(1));
+  EXPECT_FALSE(meeting.try_send(2)) << "the slot is taken until r1 runs";
   await(r1);
   EXPECT_TRUE(meeting.try_send(2));
   await(r2);
@@ -531,7 +530,7 @@ MAIN_TEST_F(ChannelTest, ClosesWhenTheLastHandleGoes) {
 MAIN_TEST_F(ChannelTest, ClosesWithTheScopeThatItWasCreatedIn) {
   FERMATA_CHECKS("CHAN-12", "CHAN-22");
   Channel<int> inner;
-  const Scope owner("owner");
+  const Scope owner = Scope::detached("owner");
   const auto creator = owner.spawn("creator", [&] {
     inner = Channel<int>("inner", 1);
     const Channel<int> gone_first("gone first", 1);

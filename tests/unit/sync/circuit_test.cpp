@@ -90,6 +90,49 @@ MAIN_TEST_F(CircuitTest, OpeningFailsWhoeverWaitsAlsoWithAReservation) {
   EXPECT_EQ(pool.idle_count(), 1u);
 }
 
+TEST_F(CircuitTest, TheStrategyCanBeReplaced) {
+  const auto first = std::make_shared<Listener>();
+  const auto second = std::make_shared<Listener>();
+  auto options = service.options(1);
+  options.strategy = first;
+  fixture.run([&] {
+    Pool<Connection> pool(options);
+    pool.acquire().release();
+    pool.set_strategy(second);
+    pool.acquire().release();
+    pool.deactivate();
+    second->recovers = true;
+    pool.acquire().release();
+    EXPECT_EQ(pool.state(), CircuitState::Recovering) << "the new one was asked, the state stays";
+    pool.set_strategy(nullptr);
+    pool.acquire().release();
+  });
+  EXPECT_EQ(first->heard, Strings({"success"}));
+  EXPECT_EQ(second->heard, Strings({"success", "success"}));
+}
+
+TEST_F(CircuitTest, AStrategyMayReplaceItself) {
+  class Leaves final : public CircuitStrategy {
+   public:
+    explicit Leaves(Pool<Connection>*& pool) : pool_(pool) {}
+    void report_success(Circuit&) override { pool_->set_strategy(nullptr); }
+    void report_failure(Circuit&, const std::exception_ptr&) override {}
+    bool should_recover(Circuit&) override { return false; }
+
+   private:
+    Pool<Connection>*& pool_;
+  };
+  fixture.run([&] {
+    Pool<Connection>* at = nullptr;
+    auto options = service.options(1);
+    options.strategy = std::make_shared<Leaves>(at);
+    Pool<Connection> pool(std::move(options));
+    at = &pool;
+    pool.acquire().release();
+    pool.acquire().release();
+  });
+}
+
 TEST_F(CircuitTest, AStrategyHearsOfResourcesAndDecidesWhenToTryAgain) {
   const auto listener = std::make_shared<Listener>();
   auto options = service.options(1);

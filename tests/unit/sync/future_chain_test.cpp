@@ -249,8 +249,8 @@ TEST_F(FutureChainTest, ACatchAnywhereInTheChainHandlesTheError) {
 
 MAIN_TEST_F(FutureChainTest, RunsInTheScopeThatRegisteredIt) {
   FERMATA_CHECKS("FUT-14", "FUT-06");
-  Scope first("first");
-  Scope second("second");
+  Scope first = Scope::detached("first");
+  Scope second = Scope::detached("second");
   Promise<int> promise;
   std::vector<const ScopeBase*> ran;
   std::vector<Future<int>> made;
@@ -277,7 +277,7 @@ TEST_F(FutureChainTest, ACancelledScopeRejectsWhatItRegistered) {
   for (const bool before : {false, true}) {
     for (const bool closes : {false, true}) {
       fixture.run([&] {
-        Scope scope("owner");
+        Scope scope = Scope::detached("owner");
         Promise<int> promise;
         bool ran = false;
         std::vector<Future<int>> made;

@@ -147,7 +147,10 @@ MAIN_TEST_F(FutureTest, CancelRejectsAPendingOneOnly) {
   const Future<int> future = promise.future();
   std::vector<Coroutine<std::string>> awaiters;
   for (int i = 0; i < 2; ++i) {
-    awaiters.push_back(spawn([&] { return thrown_by([&] { await(future); }); }));
+    awaiters.push_back(spawn([&] {
+      EXPECT_THROW(await(future), AwaitedCancelled);
+      return describe(future.event().replay()->error);
+    }));
   }
   suspend();
   EXPECT_THROW(future.cancel(std::make_exception_ptr(Error("no cancellation"))), UsageError);

@@ -274,7 +274,7 @@ MAIN_TEST_F(IterateTest, EndsItsWorkersWhenTheCallerIsCancelled) {
     });
     delay(1ms);
     caller.cancel();
-    EXPECT_EQ(thrown_by([&] { await(caller); }), "fermata::Cancellation: Coroutine cancelled");
+    EXPECT_EQ(end_of(caller), "fermata::Cancellation: Coroutine cancelled");
     EXPECT_EQ(now() - start, cancel_pending ? 1ms : 10ms);
     EXPECT_EQ(gauge.started, 2) << "nothing new starts";
     EXPECT_EQ(gauge.ended, 2);
@@ -300,7 +300,7 @@ MAIN_TEST_F(IterateTest, WaitsForItsWorkersHoweverOftenTheCallerIsCancelled) {
   caller.cancel(std::make_exception_ptr(Cancellation("second")));
   delay(1ms);
   EXPECT_FALSE(caller->is_completed());
-  EXPECT_EQ(thrown_by([&] { await(caller); }),
+  EXPECT_EQ(end_of(caller),
             "fermata::Cancellation: second\n  previous: fermata::Cancellation: first");
   expect_nothing_left();
 }

@@ -132,7 +132,7 @@ TEST_F(PoolUpkeepTest, ACancellationDoesNotCutCloseShort) {
     suspend();
     EXPECT_EQ(pool.info(), "Pool(idle=0, active=3, reserved=0, max=3)") << "being destroyed";
     closer.cancel();
-    EXPECT_EQ(thrown_by([&] { await(closer); }), "fermata::Cancellation: Coroutine cancelled");
+    EXPECT_EQ(end_of(closer), "fermata::Cancellation: Coroutine cancelled");
     EXPECT_EQ(service.ended, (std::vector{1, 2, 3}));
     EXPECT_EQ(pool.count(), 0u);
   });

@@ -334,7 +334,7 @@ TEST_F(TaskGroupTest, ReportsErrorsAlsoWhenItsHomeIsGone) {
               fixture.run([] {
                 std::optional<TaskGroup<int>> group;
                 {
-                  const Scope home("home");
+                  const Scope home = Scope::detached("home");
                   await(home.spawn([&] {
                     group.emplace();
                     group->spawn(failing_after(1ms, "unseen"));
@@ -350,12 +350,12 @@ TEST_F(TaskGroupTest, ReportsErrorsAlsoWhenItsHomeIsGone) {
 
 MAIN_TEST_F(TaskGroupTest, FailsATaskWhoseScopeTakesNoMore) {
   FERMATA_CHECKS("TG-18");
-  const Scope scope("workers");
+  const Scope scope = Scope::detached("workers");
   TaskGroup<int> group({.concurrency = 1, .scope = &scope});
   group.spawn(after(2ms, 1));
   group.spawn(after(0ms, 2));
   delay(1ms);
-  scope.dispose_safely();
+  scope.cancel({.started = StartedMembers::LetRun});
   delay(2ms);
   EXPECT_EQ(values_of(group.results()), (std::vector{1})) << "it runs to its end";
   const auto errors = group.errors();
@@ -453,7 +453,7 @@ MAIN_TEST_F(TaskGroupTest, EndsWhatRunsInItsOwnScope) {
 
 MAIN_TEST_F(TaskGroupTest, LeavesAnExternalScopeAlone) {
   FERMATA_CHECKS("TG-18");
-  const Scope scope("workers");
+  const Scope scope = Scope::detached("workers");
   int done = 0;
   {
     TaskGroup<> group({.concurrency = 1, .scope = &scope});

@@ -155,7 +155,8 @@ MAIN_TEST_F(TimeoutTest, DoesNotFireOnceItIsCalledOff) {
   limit->cancel(std::make_exception_ptr(Cancellation("too late")));
   EXPECT_TRUE(limit->is_completed());
   EXPECT_TRUE(limit->is_cancelled());
-  EXPECT_EQ(describe(error_of_wait(*limit)), "fermata::Cancellation: Timeout has been cancelled");
+  EXPECT_EQ(describe(limit->replay()->error), "fermata::Cancellation: Timeout has been cancelled");
+  EXPECT_THROW(wait(*limit), AwaitedCancelled);
   const auto value = spawn([] {
     delay(20ms);
     return 1;
@@ -177,7 +178,9 @@ MAIN_TEST_F(TimeoutTest, WakesItsWaitersAndLeavesTheWaitsItIsTheTokenOf) {
   suspend();
   suspend();
   limit->cancel(std::make_exception_ptr(Cancellation("not needed")));
-  EXPECT_EQ(await(waiter), "fermata::Cancellation: not needed");
+  EXPECT_EQ(await(waiter),
+            "fermata::AwaitedCancelled: Timeout #3 (10ms) was cancelled: not needed\n"
+            "  previous: fermata::Cancellation: not needed");
   EXPECT_EQ(await(user) - start, 20ms);
   EXPECT_FALSE(current_coroutine().is_cancellation_requested());
 }

@@ -124,7 +124,7 @@ MAIN_TEST_F(WhenAllTest, EndsItsSourceWhenTheWaiterIsCancelled) {
       [] { when_all_settled(one_by_one(5, 10ms, [](int n) { return value_after(1ms, n); })); });
   delay(25ms);
   waiter.cancel();
-  EXPECT_EQ(thrown_by([&] { await(waiter); }), "fermata::Cancellation: Coroutine cancelled");
+  EXPECT_EQ(end_of(waiter), "fermata::Cancellation: Coroutine cancelled");
   EXPECT_EQ(runtime.registry().size(), 1u);
 }
 

@@ -220,7 +220,7 @@ MAIN_TEST_F(WhenAllTest, IsAsGoodForAThousand) {
 
 MAIN_TEST_F(WhenAllTest, TakesTheErrorsOfMembersOfAScopeFromIt) {
   FERMATA_CHECKS("CORE-AW-08", "CORE-SP-08");
-  Scope scope("workers");
+  Scope scope = Scope::detached("workers");
   const auto sibling = scope.spawn("sibling", [] { delay(20ms); });
   const auto failing = [&] {
     return scope.spawn("failing", []() -> int {

@@ -270,7 +270,7 @@ bool ForeignThreads::is_in_vain() {
     return false;
   }
   const bool is_endless = ++calls_in_vain_ > kMostCallsInVain;
-  if (is_endless && current_runtime().scheduler().can_drop())
+  if (is_endless && current_runtime().scheduler().can_suspend())
     host_.drop_coroutine(ThreadHost::DropAs::Forced);
   return true;
 }

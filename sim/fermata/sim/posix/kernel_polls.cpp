@@ -61,7 +61,7 @@ void SimKernel::leave_if_endless() {
 
 void SimKernel::drop_if_endless() {
   const bool ends = machine_.over() || machine_.is_down() || threads_.is_ending();
-  if (!ends || !current_runtime().scheduler().can_drop()) return;
+  if (!ends || !current_runtime().scheduler().can_suspend()) return;
   if (++calls_in_vain_ > kMostInVain) drop_coroutine(DropAs::Forced);
 }
 
@@ -78,14 +78,14 @@ void SimKernel::leave() {
 
 // Those of its frames that would not let an exception pass are not asked.
 void SimKernel::drop_coroutine(DropAs end) {
-  FERMATA_ASSERT(current_runtime().scheduler().can_drop());
+  FERMATA_ASSERT(current_runtime().scheduler().can_suspend());
   const bool is_forced = end == DropAs::Forced;
   current_runtime().scheduler().drop_current(is_forced ? std::make_exception_ptr(ForcedUnwind{})
                                                        : nullptr);
 }
 
 void SimKernel::terminate(std::string why) {
-  if (!current_runtime().scheduler().can_drop()) return;
+  if (!current_runtime().scheduler().can_suspend()) return;
   if (!machine_.over() && !machine_.is_down()) {
     machine_.fail(fmt::format("the program calls std::terminate(){}", why));
   }

@@ -188,7 +188,7 @@ TEST(RunLog, TellsCoroutinesOfOneNameApart) {
 
 TEST(RunLog, KnowsNothingOfACoroutineThatNoScopeTakes) {
   const auto run_log = chronicle_of([](World&) {
-    const Scope scope("over");
+    const Scope scope = Scope::detached("over");
     scope.cancel();
     EXPECT_THROW(scope.spawn("late", [] {}), UsageError);
   });

@@ -123,7 +123,7 @@ TEST_F(ExplainTest, OneEndOfAConnectionIsOneObject) {
 TEST_F(ExplainTest, SaysInWhoseHandsAScopeIs) {
   std::string text;
   run([&] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     scope.spawn("one", [] { delay(1s); });
     scope.spawn("two", [] { delay(1s); });
     const auto waiter = spawn("waiter", [&] { scope.await_completion(); });
@@ -139,7 +139,7 @@ TEST_F(ExplainTest, SaysInWhoseHandsAScopeIs) {
 TEST_F(ExplainTest, FindsARingThroughAChildScope) {
   std::string text;
   run([&] {
-    Scope scope("workers");
+    Scope scope = Scope::detached("workers");
     Scope crew = Scope::inherit("crew", *scope);
     const Scope idle = Scope::inherit("idle", *scope);
     Coroutine<> waiter;

@@ -109,7 +109,7 @@ TEST_F(StuckTest, NotOneThatAScopeCancels) {
   run([&] {
     Mutex left;
     Mutex right;
-    Scope scope("crossing");
+    Scope scope = Scope::detached("crossing");
     scope.spawn("a", [&] {
       const Mutex::Guard one(left);
       suspend();
