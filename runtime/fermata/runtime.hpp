@@ -49,6 +49,7 @@
 #include "fermata/sync/select.hpp"                  // IWYU pragma: export
 #include "fermata/sync/select_join.hpp"             // IWYU pragma: export
 #include "fermata/sync/semaphore.hpp"               // IWYU pragma: export
+#include "fermata/sync/task.hpp"                    // IWYU pragma: export
 #include "fermata/sync/task_group.hpp"              // IWYU pragma: export
 #include "fermata/sync/task_set.hpp"                // IWYU pragma: export
 #include "fermata/sync/timeout.hpp"                 // IWYU pragma: export

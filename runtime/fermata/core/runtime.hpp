@@ -25,6 +25,7 @@
 #include "fermata/core/chooser.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/kernel.hpp"
+#include "fermata/core/lazy_body.hpp"
 #include "fermata/core/reactor.hpp"
 #include "fermata/core/scheduler.hpp"
 #include "fermata/core/timer_queue.hpp"
@@ -84,10 +85,10 @@ class Runtime {
   int run(Body&& body) {
     int code = 0;
     run_main([&] {
-      if constexpr (std::is_same_v<std::invoke_result_t<Body&>, int>) {
-        code = body();
+      if constexpr (std::is_same_v<decltype(detail::run_body(body)), int>) {
+        code = detail::run_body(body);
       } else {
-        body();
+        detail::run_body(body);
       }
     });
     return scheduler_.exit_code().value_or(code);

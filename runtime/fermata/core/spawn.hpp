@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Starting coroutines. The body never runs before the spawner gives up control (CORE-CO-17).
+// Starting coroutines. The body never runs before the spawner gives up control (CORE-CO-17). A Task
+// is a body as well, and so is a function that returns one: the coroutine runs it.
 
 #include <memory>
 #include <type_traits>
 #include <utility>
 
+#include "fermata/core/lazy_body.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata {
@@ -42,11 +44,17 @@ auto& make_coroutine(Runtime& runtime, Name&& name, const SourcePlace& place, F&
 template <class F>
 auto spawn_in(Runtime& runtime, Name&& name, const SourcePlace& place, Priority priority,
               ScopeBase* scope, F&& body) {
-  using Result = BodyResult<std::decay_t<F>>;
-  auto handle = Ref<CoroutineOf<Result>>::adopt(
-      make_coroutine(runtime, std::move(name), place, std::forward<F>(body)));
-  runtime.scheduler().spawn(*handle, priority, scope);
-  return Coroutine<Result>(std::move(handle));
+  require_spawnable(body);
+  if constexpr (ReturnsLazy<std::decay_t<F>>) {
+    return spawn_in(runtime, std::move(name), place, priority, scope,
+                    LazyBody<std::decay_t<F>>{std::forward<F>(body)});
+  } else {
+    using Result = BodyResult<std::decay_t<F>>;
+    auto handle = Ref<CoroutineOf<Result>>::adopt(
+        make_coroutine(runtime, std::move(name), place, std::forward<F>(body)));
+    runtime.scheduler().spawn(*handle, priority, scope);
+    return Coroutine<Result>(std::move(handle));
+  }
 }
 
 }  // namespace detail

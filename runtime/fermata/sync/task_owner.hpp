@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "fermata/base/text_of.hpp"
+#include "fermata/core/lazy_body.hpp"
 #include "fermata/sync/future.hpp"
 #include "fermata/sync/group_core.hpp"
 
@@ -48,10 +49,10 @@ class TaskWithBody final : public GroupTaskOf<T, Key> {
  private:
   void work() override {
     if constexpr (std::is_void_v<T>) {
-      (*body_)();
+      run_body(*body_);
       this->value.emplace();
     } else {
-      this->value.emplace((*body_)());
+      this->value.emplace(run_body(*body_));
     }
   }
   void drop_body() noexcept override { body_.reset(); }
@@ -86,6 +87,7 @@ class TaskOwner {
       spawn(F&& body, const WaitOptions& options = {},
             const SourcePlace& place = SourcePlace::current()) {
     core_->require_open();
+    require_spawnable(body);
     const Key key = next_key_++;
     put(key, std::forward<F>(body), options, place);
     return key;
@@ -96,6 +98,7 @@ class TaskOwner {
   void spawn_with_key(Key key, F&& body, const WaitOptions& options = {},
                       const SourcePlace& place = SourcePlace::current()) {
     core_->require_open();
+    require_spawnable(body);
     if (keys_->contains(key)) {
       throw UsageError("spawn_with_key: key \"" + text_of(key) +
                        "\" is in use: expected a new one");
