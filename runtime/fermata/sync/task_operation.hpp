@@ -7,7 +7,7 @@
 //   co_await fermata::after(1s);
 //   std::optional<Job> job = co_await fermata::receive(jobs);
 //   std::size_t read = co_await fermata::read_from(stream, buffer);
-//   auto lock = co_await fermata::operation([&] { return mutex.lock(); });
+//   auto stream = co_await fermata::operation([&] { return listener.accept(); });
 //
 // Each only describes a call, refers to what it is given, and is made in the co_await itself. The
 // call is made by the coroutine that runs the Task: the result, the errors, the cancellation and

@@ -1,0 +1,4 @@
+// expects: await: a Task is awaited once: expected a call that returns one, or std::move(task)
+#include "fermata/sync/task.hpp"
+
+void wrong(fermata::Task<>& task) { fermata::await(task); }

@@ -1,0 +1,5 @@
+// expects: nodiscard
+#include "fermata/sync/task.hpp"
+
+fermata::Task<> work();
+void wrong() { work(); }

@@ -1,0 +1,7 @@
+// expects: operation: the function returns a Task: expected co_await of that Task itself
+#include "fermata/sync/task.hpp"
+
+fermata::Task<> work();
+fermata::Task<> wrong() {
+  co_await fermata::operation([] { return work(); });
+}
