@@ -106,6 +106,13 @@ SIM_TEST(Guide, FuturesEndWell) {
        "nobody wants the answer any more", "nobody is left to answer", "the sum is 42"});
 }
 
+SIM_TEST(Guide, TasksEndWell) {
+  expect_lines(world, guide::tasks::tour,
+               {"7 letters", "the sum is 6", "hello Ada", "it is 3", "it is still 3",
+                "nothing came", "nothing yet", "given up after 3 attempts",
+                "the poller stops: Coroutine cancelled", "the poller has ended"});
+}
+
 SIM_TEST(Guide, UdpEndWell) { expect_lines(world, guide::udp::tour, {"is anybody there?"}); }
 
 SIM_TEST(Guide, FilesEndWell) {

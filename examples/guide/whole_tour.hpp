@@ -15,6 +15,7 @@
 #include "examples/guide/processes.hpp"
 #include "examples/guide/scopes.hpp"
 #include "examples/guide/task_groups.hpp"
+#include "examples/guide/tasks.hpp"
 #include "examples/guide/threads.hpp"
 #include "examples/guide/udp.hpp"
 
@@ -29,6 +30,7 @@ inline void whole_tour() {
   locks::tour();
   task_groups::tour();
   futures::tour();
+  tasks::tour();
   scopes::tour();
   network::tour();
   udp::tour();
