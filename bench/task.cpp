@@ -118,7 +118,7 @@ BENCHMARK(co_await_wake)->Name("co_await_wake/fermata");
 
 // --- a Task that awaits another ---
 
-/// A lazy coroutine that resumes whoever awaits it; it has no errors, results or hosts.
+/// A lazy coroutine that resumes whoever awaits it; it has no errors, results or carriers.
 class Least {
  public:
   struct promise_type {

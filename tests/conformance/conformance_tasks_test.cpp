@@ -141,10 +141,10 @@ MAIN_TYPED_TEST(Tasks, AreCancelledWhereTheyWait) {
     const Leave leave{unwound};
     co_await inner();
   };
-  const auto host = spawn("host", outer());
+  const auto carrier = spawn("carrier", outer());
   delay(1ms);
-  host.cancel();
-  EXPECT_THROW(await(host), Cancellation);
+  carrier.cancel();
+  EXPECT_THROW(await(carrier), Cancellation);
   EXPECT_EQ(unwound, 2);
   pair.client->write("kept");
   EXPECT_EQ(read_text(*pair.server), "kept");

@@ -13,7 +13,7 @@ void require_after(Duration span) {
   throw UsageError(fmt::format("after: a span of {} ns: expected zero or more", span.count()));
 }
 
-void require_task_host(const char* caller) {
+void require_carrier(const char* caller) {
   if (current_runtime_pointer == nullptr) {
     throw UsageError(fmt::format(
         "{}: a Task is run outside of a coroutine: expected a call inside Runtime::run", caller));

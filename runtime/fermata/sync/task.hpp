@@ -12,12 +12,12 @@
 //   auto measure = fermata::spawn("measure", length_of(text)); // a coroutine of its own
 //
 // Laziness     Nothing runs before the Task is awaited or spawned. It runs once.
-// Host         The coroutine that runs a Task is its host. Whatever the Task waits for, the host
-//              waits for, so one host waits for one thing. Concurrency comes from spawn.
+// Carrier      The coroutine that runs a Task. Whatever the Task waits for, its carrier waits for, so
+//              one carrier waits for one thing. Concurrency comes from spawn.
 // co_await     Of a coroutine, a future or another awaitable: as await(). Of an event: as wait().
-//              Of another Task: runs it, in the same host. Of an operation (task_operation.hpp):
+//              Of another Task: runs it, in the same carrier. Of an operation (task_operation.hpp):
 //              calls it. Options, such as a timeout, go into an operation or a plain call.
-// Plain calls  The host has a stack, so every call that waits can also be made without co_await,
+// Plain calls  The carrier has a stack, so every call that waits can also be made without co_await,
 //              also in a catch block, where the language does not allow co_await.
 // Errors       They come out of co_await and of await(), Cancellation too. Catch and finish as in
 //              any coroutine.
@@ -74,7 +74,7 @@ class [[nodiscard]] Task {
     return std::move(frame_);
   }
   T run(const char* caller, const char* refusal) {
-    detail::require_task_host(caller);
+    detail::require_carrier(caller);
     const detail::TaskFrame<T> frame = release(refusal);
     detail::TaskChain chain;
     frame.promise().begin(chain, nullptr);

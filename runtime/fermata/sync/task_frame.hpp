@@ -44,7 +44,7 @@ inline constexpr const char* kEmptyInCall =
     "Task: an empty Task: expected one that was not awaited, spawned or moved from before";
 
 /// Throws UsageError, which names `caller`, unless a Task can be run here.
-void require_task_host(const char* caller);
+void require_carrier(const char* caller);
 
 template <class X>
 inline constexpr bool kIsTask = false;
@@ -74,7 +74,7 @@ class TaskChain {
 };
 
 /// Waits when it is resumed, which is at once.
-class WaitInHost {
+class WaitInCarrier {
  public:
   [[nodiscard]] static constexpr bool await_ready() noexcept { return true; }
   static constexpr void await_suspend(std::coroutine_handle<> /*awaiting*/) noexcept {}
@@ -82,7 +82,7 @@ class WaitInHost {
 
 /// X is a reference, or the type of a temporary that lives until the end of the co_await.
 template <class X>
-class WaitForAwaitable final : public WaitInHost {
+class WaitForAwaitable final : public WaitInCarrier {
  public:
   WaitForAwaitable(X&& awaitable, const SourcePlace& place) noexcept
       : awaitable_(std::forward<X>(awaitable)), place_(place) {}
@@ -98,7 +98,7 @@ class WaitForAwaitable final : public WaitInHost {
   SourcePlace place_;
 };
 
-class WaitForEvent final : public WaitInHost {
+class WaitForEvent final : public WaitInCarrier {
  public:
   WaitForEvent(Event& event, const SourcePlace& place) noexcept : event_(event), place_(place) {}
   void await_resume() const { wait(event_, {}, place_); }
@@ -109,7 +109,7 @@ class WaitForEvent final : public WaitInHost {
 };
 
 template <class F>
-class WaitForOperation final : public WaitInHost {
+class WaitForOperation final : public WaitInCarrier {
  public:
   explicit WaitForOperation(F& operation) noexcept : operation_(operation) {}
   decltype(auto) await_resume() const { return operation_(); }

@@ -78,17 +78,17 @@ TEST_F(TaskLifetime, NeedsNoRuntimeUnlessItRuns) {
 }
 
 MAIN_TEST_F(TaskLifetime, IsUnwoundByACancellationFromTheInnermostOut) {
-  const auto host = spawn("host", chain());
+  const auto carrier = spawn("carrier", chain());
   delay(1ms);
-  host.cancel();
-  EXPECT_EQ(thrown_by([&] { await(host); }), "fermata::Cancellation: Coroutine cancelled");
+  carrier.cancel();
+  EXPECT_EQ(thrown_by([&] { await(carrier); }), "fermata::Cancellation: Coroutine cancelled");
   EXPECT_EQ(gone, innermost_first);
 }
 
 MAIN_TEST_F(TaskLifetime, GoesWithACoroutineThatIsCancelledBeforeItStarts) {
-  const auto host = spawn("host", innermost(Mark(gone, "argument")));
-  host.cancel();
-  EXPECT_THROW(await(host), Cancellation);
+  const auto carrier = spawn("carrier", innermost(Mark(gone, "argument")));
+  carrier.cancel();
+  EXPECT_THROW(await(carrier), Cancellation);
   EXPECT_EQ(gone, std::vector<std::string>{"argument"});
 }
 
@@ -112,10 +112,10 @@ MAIN_TEST_F(TaskLifetime, KeepsACancellationForAfterAProtectedPart) {
     co_await operation([&] { protect([&] { delay(5ms), saved = true; }); });
     ADD_FAILURE() << "went on";
   };
-  const auto host = spawn("host", body());
+  const auto carrier = spawn("carrier", body());
   delay(1ms);
-  host.cancel();
-  EXPECT_THROW(await(host), Cancellation);
+  carrier.cancel();
+  EXPECT_THROW(await(carrier), Cancellation);
   EXPECT_TRUE(saved);
 }
 
@@ -138,11 +138,11 @@ MAIN_TEST_F(TaskLifetime, WaitsInDestructorsWhileItIsUnwound) {
     const Farewell local{ended};
     co_await inner(std::unique_ptr<Farewell>(new Farewell{ended}));
   };
-  const auto host = spawn("host", outer());
+  const auto carrier = spawn("carrier", outer());
   delay(1ms);
-  host.cancel();
+  carrier.cancel();
   const Instant before = now();
-  EXPECT_THROW(await(host), Cancellation);
+  EXPECT_THROW(await(carrier), Cancellation);
   EXPECT_EQ(ended, 3);
   EXPECT_EQ(now() - before, 6ms);
 }
@@ -202,7 +202,7 @@ TEST(AbandonedRunOfTasks, GoesOnWithDestructorsThatWait) {
   };
   EXPECT_EQ(thrown_by([&] {
               fixture.run([&] {
-                const auto host = spawn("host", outer());
+                const auto carrier = spawn("carrier", outer());
                 for (;;) suspend();
               });
             }),
@@ -241,10 +241,10 @@ MAIN_TEST_F(TaskLifetime, DestroysTemporariesOnce) {
   EXPECT_EQ(thrown_by([&] { await(body(true)); }), "fermata::Error: on purpose");
   EXPECT_EQ(Counted::alive, 0);
   for (const Duration when : {500us, 1500us, 2500us}) {
-    const auto host = spawn("host", body(false));
+    const auto carrier = spawn("carrier", body(false));
     delay(when);
-    host.cancel();
-    EXPECT_THROW(await(host), Cancellation);
+    carrier.cancel();
+    EXPECT_THROW(await(carrier), Cancellation);
     EXPECT_EQ(Counted::alive, 0);
   }
 }

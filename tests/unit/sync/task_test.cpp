@@ -116,16 +116,16 @@ MAIN_TEST_F(TaskTest, WaitsForEvents) {
 }
 
 MAIN_TEST_F(TaskTest, RunsOtherTasksInTheSameCoroutine) {
-  const auto host = current_coroutine().id();
+  const auto carrier = current_coroutine().id();
   const auto inner = [&]() -> Task<std::uint64_t> {
     co_await after(1ms);
     co_return current_coroutine().id();
   };
   const auto outer = [&]() -> Task<> {
-    EXPECT_EQ(co_await inner(), host);
+    EXPECT_EQ(co_await inner(), carrier);
     Task<std::uint64_t> kept = inner();
-    EXPECT_EQ(co_await std::move(kept), host);
-    EXPECT_EQ(await(inner()), host) << "a plain call, on the host's stack";
+    EXPECT_EQ(co_await std::move(kept), carrier);
+    EXPECT_EQ(await(inner()), carrier) << "a plain call, on the carrier's stack";
   };
   await(outer());
 }

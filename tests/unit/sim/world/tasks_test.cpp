@@ -181,7 +181,7 @@ TEST_F(TasksInWorld, RunTheSameWithTheSameSeed) {
     EXPECT_EQ(order_with(seed), order);
     orders.insert(order);
   }
-  EXPECT_GT(orders.size(), 1u) << "the strategy chooses among hosts";
+  EXPECT_GT(orders.size(), 1u) << "the strategy chooses among carriers";
 }
 
 }  // namespace
