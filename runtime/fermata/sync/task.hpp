@@ -12,8 +12,8 @@
 //   auto measure = fermata::spawn("measure", length_of(text)); // a coroutine of its own
 //
 // Laziness     Nothing runs before the Task is awaited or spawned. It runs once.
-// Carrier      The coroutine that runs a Task. Whatever the Task waits for, its carrier waits for, so
-//              one carrier waits for one thing. Concurrency comes from spawn.
+// Carrier      The coroutine that runs a Task. It waits for whatever the Task waits for, so one
+//              carrier waits for one thing. Concurrency comes from spawn.
 // co_await     Of a coroutine, a future or another awaitable: as await(). Of an event: as wait().
 //              Of another Task: runs it, in the same carrier. Of an operation (task_operation.hpp):
 //              calls it. Options, such as a timeout, go into an operation or a plain call.
