@@ -18,9 +18,11 @@ void every_job_is_charged_once(fermata::sim::World& world, job_leases::Key key) 
   world.service("desk", [desk, &world] { serve(world.node("desk").address(7000), desk); });
   const fermata::Address address = world.node("desk").address(7000);
   for (const char* name : {"ann", "bob"}) {
-    world.node(name, [=] { job_leases::work(name, address, key); }).may_crash().may_pause();
+    world.node(name, [=] { job_leases::work(name, address, key); });
   }
-  world.at(20s, [&] { world.heal(); });
+  world.nemesis({.machines = {"ann", "bob"}, .until = 5s});
+  fermata::delay(5s);
+  FERMATA_EVENTUALLY(10s, desk->bank().charged_jobs() == kJobs, "all jobs are done");
   world.run();
   EXPECT_EQ(desk->bank().charged_jobs(), kJobs) << "a job was finished and not charged";
 }

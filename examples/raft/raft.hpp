@@ -27,8 +27,13 @@ struct Entry {
 
 struct Options {
   /// Without it a vote is durable only with the next thing that is: a node that crashes before may
-  /// vote again in the same term. That is the planted bug.
+  /// vote again in the same term. That is one planted bug.
   bool save_before_vote = true;
+
+  /// Without it a leader commits an entry of an earlier term as soon as a majority has a copy. A
+  /// later leader may have another entry in that place (figure 8 of the paper). That is the other
+  /// planted bug.
+  bool commit_only_own_term = true;
 
   std::function<void(int term, const std::string& name)> on_leader = [](int, const auto&) {};
   std::function<void(int index, const Entry&)> on_commit = [](int, const auto&) {};
@@ -196,6 +201,7 @@ class Raft {
     }
     if (ask_others(questions).empty()) return false;  // One of two others is a majority.
     role_ = Role::kLeader;
+    FERMATA_REACHABLE("a leader is elected");
     options_.on_leader(term_, name_);
     return true;
   }
@@ -221,7 +227,8 @@ class Raft {
         const bool has = std::find(agreed.begin(), agreed.end(), name) != agreed.end();
         known[name] = has ? durable : std::max(0, known[name] - 1);
       }
-      if (!agreed.empty() && term_at(durable) == term) commit_up_to(durable);
+      const bool is_own = term_at(durable) == term || !options_.commit_only_own_term;
+      if (!agreed.empty() && is_own) commit_up_to(durable);
       fermata::delay(kHeartbeat);
     }
   }

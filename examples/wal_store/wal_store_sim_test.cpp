@@ -52,7 +52,8 @@ void run_store(wal_store::Options options, Ledger& ledger) {
 
 void write_and_crash(fermata::sim::World& world, wal_store::Options options) {
   Ledger ledger;
-  world.node("store", [&] { run_store(options, ledger); }).may_crash();
+  world.node("store", [&] { run_store(options, ledger); });
+  world.nemesis({.machines = {"store"}});
   world.run();
 }
 

@@ -39,6 +39,8 @@ class StepListener {
  public:
   /// May let time pass and other programs run; may throw AbandonRun.
   virtual void step_ended() = 0;
+  /// The program has come to what some run has to come to; `message` says what that is.
+  virtual void marked(const char* message) = 0;
   /// The run is over. Lets those that the program has begun end first, and throws AbandonRun.
   [[noreturn]] virtual void leave_run() = 0;
 

@@ -37,6 +37,9 @@ void Audit::reached(const backend::AssertionSite& site, bool holds, std::int64_t
   }
   FERMATA_ASSERT(site.index < record_.assertions.size());
   record_.assertions[site.index].add(holds, slack);
+  if (holds && site.is_obligation() && options_.steps != nullptr) {
+    options_.steps->marked(site.message);
+  }
 }
 
 bool Audit::violated(const backend::AssertionSite& site, const std::string& details) {

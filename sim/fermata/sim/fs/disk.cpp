@@ -359,7 +359,12 @@ int Disk::sync_directory(const DiskPath& path) {
   if (const int code = find(path, directory); code != 0) return code;
   if (!is_directory(directory)) return ENOTDIR;
   sync_names(directory);
+  came(detail::Occasion::DirectorySync, directory);
   return 0;
+}
+
+void Disk::came(detail::Occasion occasion, Inode inode) const {
+  if (occasions_ != nullptr) occasions_->came(occasion, path_of(inode));
 }
 
 void Disk::sync(Inode inode) {
@@ -367,8 +372,10 @@ void Disk::sync(Inode inode) {
   take_in(inode);
   if (is_directory(inode)) {
     sync_names(inode);
+    came(detail::Occasion::DirectorySync, inode);
   } else {
     at(inode).image.sync();
+    came(detail::Occasion::Sync, inode);
   }
 }
 
@@ -380,6 +387,7 @@ void Disk::sync_all() {
   }
   FERMATA_ASSERT(at(kRoot).names == at(kRoot).durable_names);
   for (auto& [inode, node] : nodes_) node.image.sync();
+  came(detail::Occasion::DirectorySync, kRoot);
 }
 
 void Disk::sync_names(Inode directory) {

@@ -35,6 +35,7 @@
 #include "fermata/sim/fs/disk_watchers.hpp"
 #include "fermata/sim/fs/file_memory.hpp"
 #include "fermata/sim/fs/image.hpp"
+#include "fermata/sim/machine/occasion.hpp"
 #include "fermata/sim/record/disk_log.hpp"
 
 namespace fermata::sim {
@@ -80,6 +81,8 @@ class Disk {
 
   /// Formats the disk: it has an empty root directory and nothing else.
   void format();
+  /// Tells `listener`, which may be null, of syncs and renames from now on.
+  void tell_of_occasions(detail::OccasionListener* listener) noexcept { occasions_ = listener; }
   /// Sets the time of modification for changes from now on.
   void set_time(WallTime now) noexcept { now_ = now; }
   /// In bytes, until writes fail. 0 too when a crash brought back more than the disk holds.
@@ -307,6 +310,7 @@ class Disk {
   void take_in(Inode inode);
   void forget_if_unused(Inode inode);
   void sync_names(Inode directory);
+  void came(detail::Occasion occasion, Inode inode) const;
   /// The files below `directory`, whose path is `path`, among those `names`.
   void find_files(Inode directory, const std::string& path, DirectoryNames Node::*names,
                   std::map<std::string, Inode>& found) const;
@@ -323,6 +327,7 @@ class Disk {
   std::vector<NameChange> name_changes_;
   std::uint64_t changes_made_ = 0;
   DiskWatchers watchers_;
+  detail::OccasionListener* occasions_ = nullptr;
 };
 
 }  // namespace fermata::sim

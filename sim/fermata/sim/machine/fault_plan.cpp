@@ -112,7 +112,11 @@ std::string FaultPlan::names_going() const {
 std::string FaultPlan::text() const {
   std::string text;
   const auto add = [&](std::string_view name, const Kind& kind, std::uint64_t struck) {
-    if (kind.odds.numerator == 0) return;
+    if (kind.odds.numerator == 0 && struck == 0) return;
+    if (kind.odds.numerator == 0) {  // As somebody has planned it.
+      text += fmt::format("{}: struck {}\n", name, counted(struck, "time"));
+      return;
+    }
     text += fmt::format("{}, {} in {}: struck {}\n", name, kind.odds.numerator,
                         kind.odds.denominator, counted(struck, "time"));
   };

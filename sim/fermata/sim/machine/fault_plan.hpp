@@ -87,6 +87,11 @@ class FaultPlan final : private FaultPoints {
     ++counts_[static_cast<std::size_t>(fault)];
   }
 
+  /// `fault` is planned by somebody else from now on: by itself it does not strike any more.
+  void leave_to_plan(Fault fault) noexcept {
+    kinds_[static_cast<std::size_t>(fault)].presence = Presence::Absent;
+  }
+
   [[nodiscard]] const FaultCounts& counts() const noexcept { return counts_; }
   /// The kinds and the names that this run has had, a line each: how often they were to strike, and
   /// how often they did.

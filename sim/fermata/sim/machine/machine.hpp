@@ -18,6 +18,7 @@
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/machine/agenda.hpp"
 #include "fermata/sim/machine/node_clock.hpp"
+#include "fermata/sim/machine/occasion.hpp"
 #include "fermata/sim/record/run_state.hpp"
 
 namespace fermata::sim {
@@ -74,6 +75,13 @@ class Machine : private AgendaOwner {
   /// The run is over: nothing that still happens here has any effect outside.
   [[nodiscard]] bool over() const noexcept { return run_.over(); }
 
+  /// Tells whoever listens to this machine what it has come to.
+  void came(Occasion occasion, std::string_view subject) const {
+    if (host_->occasions_ != nullptr && !over()) host_->occasions_->came(occasion, subject);
+  }
+  /// Its programs are to give way before they go on: something strikes now.
+  [[nodiscard]] bool is_struck() const noexcept { return host_->struck_; }
+
   /// Real files and directories that foreign code sees, by absolute paths.
   [[nodiscard]] const std::vector<std::string>& real_files() const noexcept {
     FERMATA_ASSERT(host_->host_ == host_);
@@ -125,6 +133,8 @@ class Machine : private AgendaOwner {
   std::uint32_t ip_ = 0;
   bool down_ = false;
   bool may_refuse_threads_ = false;
+  OccasionListener* occasions_ = nullptr;  // Of a host.
+  bool struck_ = false;                    // Likewise.
 };
 
 }  // namespace fermata::sim::detail

@@ -58,10 +58,15 @@ std::string LinkState::text(const Parcel& parcel) const {
 
 Instant LinkState::arrival(std::size_t bytes, const Parcel& parcel) {
   meet_faults();
+  if (bytes > 0) came_to_send();
   if (is_closed()) return Instant::never();
   const Instant now = from_.now();
   const Instant through = losing_until_ > now ? losing_until_ + kRepetition : now;
   return carried(std::max(through, clogged_until_), bytes, parcel);
+}
+
+void LinkState::came_to_send() const {
+  if (&from_ != &to_) from_.came(Occasion::Send, to_.name());
 }
 
 bool LinkState::gets_through() const noexcept {
@@ -70,6 +75,7 @@ bool LinkState::gets_through() const noexcept {
 
 LinkState::Passage LinkState::passage(std::size_t bytes, const Parcel& parcel) {
   meet_faults();
+  came_to_send();
   const Instant now = from_.now();
   if (cut_ || losing_until_ > now) return {true, {}};
   if (held_) return {false, Instant::never()};

@@ -100,6 +100,8 @@ class LinkState {
 
  private:
   void meet_faults();
+  /// Something is sent.
+  void came_to_send() const;
   void tell(const char* kind, const char* what, std::optional<Instant> until = {});
   void partition(std::uint64_t drawn);
   [[nodiscard]] std::string partition_text(std::uint64_t drawn) const;

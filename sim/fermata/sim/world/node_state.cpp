@@ -225,6 +225,7 @@ Instant NodeState::earliest_visible_time() const noexcept {
 void NodeState::step_ended() {
   FERMATA_ASSERT(stage_.running_node() == this);
   record_files();
+  if (is_struck()) give_way();
   if (faults().is_absent(Fault::Busy)) return;
   const auto tell = [&](const Decision& decision) {
     return fmt::format("a step of '{}' takes {}", name_,
@@ -279,6 +280,8 @@ void NodeState::begin_run(std::function<void()>&& main, bool is_service, std::ui
   real_files_.clear();
   clock_.reset();
   disk_.format();
+  tell_of_occasions(nullptr);
+  struck_ = false;
   terminal_.reset();
   begin();
 }
@@ -554,6 +557,7 @@ void NodeState::count_wait() {
   FERMATA_ASSERT(!is_thread());
   const bool comes = ++waits_ == crash_in_ && !stage_.over();
   if (comes && faults_.allows(Fault::Crash)) stage_.meet_crash(*this);
+  came(Occasion::Wait, {});
 }
 
 void NodeState::note_course(bool cut) {
@@ -598,6 +602,12 @@ void NodeState::set_drift(std::int32_t ppm) {
   }
   clock().set_drift(ppm, std::max(now_, stage_.now()));
   for_each_program([](NodeState& each) { each.wake(); });
+}
+
+void NodeState::tell_of_occasions(OccasionListener* listener) noexcept {
+  FERMATA_ASSERT(!is_thread());
+  occasions_ = listener;
+  disk_.tell_of_occasions(listener);
 }
 
 void NodeState::wipe_disk() {

@@ -121,10 +121,15 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   [[nodiscard]] bool is_paused() const noexcept { return paused_ || machine().paused_; }
   void set_drift(std::int32_t ppm);
   void wipe_disk();
+  /// Tells `listener` of the occasions of this machine in this run.
+  void tell_of_occasions(OccasionListener* listener) noexcept;
+  /// Its programs give way as soon as they can, until what strikes has struck.
+  void set_struck(bool struck) noexcept { struck_ = struck; }
 
  private:
   /// Fault::Busy: the step may have taken some time.
   void step_ended() override;
+  void marked(const char* message) override { came(Occasion::Mark, message); }
   [[noreturn]] void leave_run() override;
   void earliest_changed() noexcept override { turn_changed(); }
   /// When it can go on may have changed.

@@ -130,8 +130,11 @@ void SimReactor::turn(backend::TurnMode mode, Instant wake_by) {
     bool& flag;
     ~InTurn() { flag = false; }
   };
-  const InTurn end{in_turn_ = true};
-  happen();
+  {
+    const InTurn end{in_turn_ = true};
+    happen();
+  }
+  if (program_.is_struck()) program_.give_way();  // Before anybody sees what has happened.
 }
 
 void SimReactor::happen() {

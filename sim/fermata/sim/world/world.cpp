@@ -141,6 +141,8 @@ void World::partition(std::initializer_list<std::string_view> group) {
 
 void World::heal() { state_->heal(); }
 
+void World::nemesis(const NemesisOptions& options) { state_->begin_nemesis(options); }
+
 void World::set_addresses(std::string_view host, std::span<const Address> addresses) {
   state_->network().names().set(host, {addresses.begin(), addresses.end()});
 }

@@ -32,6 +32,7 @@
 #include "fermata/sim/process/program_table.hpp"
 #include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/record/failure.hpp"
+#include "fermata/sim/world/nemesis_options.hpp"
 #include "fermata/sim/world/world_options.hpp"
 
 namespace fermata {
@@ -173,6 +174,17 @@ class World {
   /// Ends all disturbance from now on: no further faults strike, and every link is mended and
   /// released. For checking whether programs recover. Machines that are down stay down.
   void heal();
+
+  /// Lets a nemesis loose upon machines, from now on in this run: it crashes, cuts off and pauses
+  /// them, just after moments that matter and at other times, in every run otherwise. Moments that
+  /// matter are the sync of a file or directory, a rename, a message that is sent just after a sync
+  /// (on a machine that has synced nothing, each message), and the marks FERMATA_REACHABLE and
+  /// FERMATA_SOMETIMES, such as one of an election. Its strikes are the faults `crash`, `partition`
+  /// and `pause`, and it obeys the set of faults that a run may have. heal() ends it. For programs
+  /// that must survive all that. Throws UsageError when a machine does not exist or is named twice,
+  /// a number is negative or not finite, the quorum is more than there are machines, `until` is
+  /// negative, or this run has a nemesis already.
+  void nemesis(const NemesisOptions& options = {});
 
   /// Defines the addresses of `host` for the name service from now on; their ports are
   /// ignored, and no addresses mean that there is no such host. Names of nodes need no definition.

@@ -16,6 +16,7 @@
 #include "fermata/sim/posix/library_images.hpp"
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/waits/explain.hpp"
+#include "fermata/sim/world/nemesis.hpp"
 
 namespace fermata::sim::detail {
 
@@ -172,11 +173,18 @@ void WorldState::partition(std::span<const std::string_view> group) {
 
 void WorldState::heal() {
   for (NodeState* node : nodes_) node->note_course(false);
+  if (nemesis_ != nullptr) nemesis_->ends();
   faults_.stop();
   if (options_.run_log != nullptr && !over()) {
     options_.run_log->record_incident({.kind = "heal", .text = "all links are mended", .at = now_});
   }
   network_.links().for_each([](LinkState& link) { link.heal(); });
+}
+
+void WorldState::begin_nemesis(const NemesisOptions& options) {
+  if (nemesis_ != nullptr) throw UsageError("nemesis: this run has one already");
+  if (over()) throw UsageError("nemesis: the run is over");
+  nemesis_ = std::make_unique<Nemesis>(*this, options);
 }
 
 // --- waiting for the others ---
@@ -208,6 +216,7 @@ bool WorldState::others_run() const noexcept {
 void WorldState::reset(const WorldOptions& options) {
   FERMATA_REQUIRE(!in_run_, "reset: the world runs");
   FERMATA_ASSERT(running_node_ == nullptr);
+  nemesis_.reset();
   nodes_.clear();
   threads_.clear();
   threads_begun_ = 0;
@@ -260,6 +269,7 @@ void WorldState::run() {
   const NoteThrows note_throws(options_.run_log != nullptr);
   while (act()) {
   }
+  if (nemesis_ != nullptr) nemesis_->ends();
   for (NodeState* node : nodes_) node->record_files();
   unwind_rest();
   in_run_ = false;

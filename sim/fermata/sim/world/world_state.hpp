@@ -17,10 +17,13 @@
 
 #include "fermata/context/stack_fault.hpp"
 #include "fermata/sim/guard/guard.hpp"
+#include "fermata/sim/world/nemesis_options.hpp"
 #include "fermata/sim/world/node_state.hpp"
 #include "fermata/sim/world/stage.hpp"
 
 namespace fermata::sim::detail {
+
+class Nemesis;
 
 class WorldState final : public Stage, private FaultListener, private GuardedRun {
  public:
@@ -47,6 +50,14 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   void crash(NodeState& node);
   void restart(NodeState& node);
   void meet_crash(NodeState& node) override;
+  /// Crashes a node that has not ended. REQUIRES: no program runs.
+  void crash_now(NodeState& node);
+  /// "'desk' crashes at +0.4 ms", for people.
+  [[nodiscard]] std::string crash_text(const NodeState& node) const;
+  /// Begins a nemesis; throws UsageError when `options` cannot be.
+  void begin_nemesis(const NemesisOptions& options);
+  /// The machines of this run, in order of creation.
+  [[nodiscard]] const std::vector<NodeState*>& nodes() const noexcept { return nodes_; }
   /// Calls `told` whenever another program may have ended, at a time that is then the time of the
   /// program which asks; null ends that.
   void tell_of_ends(std::function<void()> told);
@@ -102,11 +113,8 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   bool within_instant_limit(Instant when);
   /// Calls `action` outside of every node.
   void outside(std::function<void()> action);
-  void crash_now(NodeState& node);
   void crash_disk(NodeState& node);
   [[nodiscard]] static std::uint64_t crash_key(const NodeState& node, std::uint64_t part) noexcept;
-  /// "'desk' crashes at +0.4 ms, after the write to 'settings' and before its sync", for people.
-  [[nodiscard]] std::string crash_text(NodeState& node) const;
   void tell_of_end();
   [[nodiscard]] bool may_come_up(const NodeState& node) const noexcept;
   bool end_by_time_limit() override;
@@ -123,6 +131,8 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   std::deque<Action> actions_;
   const Action* acting_ = nullptr;       // What happens now.
   std::uint64_t rounds_of_actions_ = 0;  // Since time has passed.
+
+  std::unique_ptr<Nemesis> nemesis_;  // Of this run; null: it has none.
 
   std::function<void()> on_end_;
   NodeState* on_end_node_ = nullptr;  // Where it was asked for.

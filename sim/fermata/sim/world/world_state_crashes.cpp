@@ -97,11 +97,8 @@ std::uint64_t WorldState::crash_key(const NodeState& node, std::uint64_t part) n
   return key_of(key_of(node.key(), "crash"), part);
 }
 
-std::string WorldState::crash_text(NodeState& node) const {
-  FERMATA_ASSERT(!node.is_down());
-  const std::string when = node.disk().crash_point_text();
-  return fmt::format("'{}' crashes at {}{}{}", node.name(), moment(now_), when.empty() ? "" : ", ",
-                     when);
+std::string WorldState::crash_text(const NodeState& node) const {
+  return fmt::format("'{}' crashes at {}", node.name(), moment(now_));
 }
 
 void WorldState::restart(NodeState& node) {
@@ -127,7 +124,10 @@ void WorldState::meet_crash(NodeState& node) {
     const bool overtaken = node.life() != life || node.phase() == NodeState::Phase::Ended;
     if (overtaken || faults_.is_stopped()) return;
     faults_.struck_as_planned(Fault::Crash);
-    decisions_.tell_later(node.crash_told(), [&] { return crash_text(node); });
+    decisions_.tell_later(node.crash_told(), [&] {
+      const std::string when = node.disk().crash_point_text();
+      return crash_text(node) + (when.empty() ? "" : ", ") + when;
+    });
     crash_now(node);
     const auto tell_down = [&](const Decision& decision) {
       return fmt::format("'{}' comes up again {} after its crash", node.name(),
