@@ -364,6 +364,8 @@ int Disk::sync_directory(const DiskPath& path) {
 }
 
 void Disk::came(detail::Occasion occasion, Inode inode) const {
+  FERMATA_ASSERT(inode != 0);
+  FERMATA_ASSERT(nodes_.contains(inode));
   if (occasions_ != nullptr) occasions_->came(occasion, path_of(inode));
 }
 

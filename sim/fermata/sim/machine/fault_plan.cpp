@@ -121,7 +121,8 @@ std::string FaultPlan::text() const {
                         kind.odds.denominator, counted(struck, "time"));
   };
   for (std::size_t i = 0; i < kFaultCount; ++i) {
-    add(to_string(static_cast<Fault>(i)), kinds_[i], counts_[i]);
+    const auto fault = static_cast<Fault>(i);
+    if (fault != Fault::Point) add(to_string(fault), kinds_[i], counts_[i]);
   }
   for (const auto& [name, point] : points_) add(name, point, point.struck);
   return text;

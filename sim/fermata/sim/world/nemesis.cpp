@@ -26,13 +26,22 @@ constexpr std::uint32_t kOddsOf = 1 << 20;
 constexpr unsigned kMarkDoublings = 3;  // A mark counts eight times the first time, then less.
 constexpr Duration kLeastAge = std::chrono::milliseconds(1);
 constexpr int kPartsOfAge = 512;
-constexpr std::uint64_t kSpans = 11;  // Each twice the one before: up to twice the age.
-constexpr Odds kLate = {1, 4};        // Of strikes at waits: some time after its beginning.
+constexpr std::uint64_t kSpans = 11;    // Each twice the one before: up to twice the age.
+constexpr std::uint64_t kCutSpans = 5;  // The last ones of these: short partitions do little.
+constexpr Odds kLate = {1, 4};          // Of strikes at waits: some time after its beginning.
 
 /// What a partition separates from what: a machine or a group from all other machines, or from
 /// those that the nemesis strikes; one direction; or two machines.
-enum class Shape : std::uint64_t { Alone, AloneOfMachines, Out, In, Pair, Group, GroupOfMachines };
-constexpr std::uint64_t kShapes = 7;
+enum class Shape : std::uint8_t { Alone, AloneOfMachines, Out, In, Pair, Group, GroupOfMachines };
+/// Machines that others reach, but not each other, are what consensus has most to do with.
+constexpr std::array kShapes = {Shape::Alone,
+                                Shape::AloneOfMachines,
+                                Shape::AloneOfMachines,
+                                Shape::Group,
+                                Shape::GroupOfMachines,
+                                Shape::Pair,
+                                Shape::Out,
+                                Shape::In};
 
 std::string unsaid(const Decision& /*decision*/) { return {}; }
 
@@ -319,8 +328,9 @@ void Nemesis::pause(Victim& victim, const Strike& strike, const std::string& whe
 void Nemesis::cut_off(Victim& victim, const Strike& strike, const std::string& when) {
   if (!can_spare({&victim})) return;
   const std::uint64_t others = std::max<std::size_t>(victims_.size(), 2) - 1;
-  const std::uint64_t drawn = world_.decisions().draw(
-      backend::RandomStream::Fault, key_of(strike.key, "cut"), kSpans * kShapes * others, unsaid);
+  const std::uint64_t drawn =
+      world_.decisions().draw(backend::RandomStream::Fault, key_of(strike.key, "cut"),
+                              kCutSpans * kShapes.size() * others, unsaid);
   const Cut cut = cut_of(victim, drawn);
   world_.faults().struck_as_planned(Fault::Partition);
   world_.decisions().tell_later(strike.told, [&] {
@@ -331,9 +341,10 @@ void Nemesis::cut_off(Victim& victim, const Strike& strike, const std::string& w
 }
 
 Nemesis::Cut Nemesis::cut_of(Victim& victim, std::uint64_t drawn) {
-  Cut cut{.inside = {&victim}, .outside = {}, .span = span_of(drawn % kSpans)};
-  const auto shape = static_cast<Shape>(drawn / kSpans % kShapes);
-  const std::uint64_t number = drawn / kSpans / kShapes;
+  Cut cut{
+      .inside = {&victim}, .outside = {}, .span = span_of(kSpans - kCutSpans + drawn % kCutSpans)};
+  const Shape shape = kShapes[drawn / kCutSpans % kShapes.size()];
+  const std::uint64_t number = drawn / kCutSpans / kShapes.size();
   const auto first =
       static_cast<std::size_t>(std::find_if(victims_.begin(), victims_.end(),
                                             [&](const Victim& each) { return &each == &victim; }) -
