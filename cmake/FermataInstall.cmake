@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs the libraries, their headers in the layout they are included by, the tool `fermata`, a
-# CMake package `Fermata` with each library as a component, and pkg-config files fermata-runtime,
+# CMake package `Fermata` with each library as a component and fermata_discover_tests(), and pkg-config files fermata-runtime,
 # fermata-uv, fermata-poll ... What a library needs is what it links.
 
 include(GNUInstallDirs)
@@ -67,6 +67,8 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/FermataConfig.cmake.in"
   "${PROJECT_BINARY_DIR}/FermataConfig.cmake" INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/FermataConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/FermataDiscoverTests.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/FermataListTests.cmake" DESTINATION ${package_folder})
 install(FILES "${PROJECT_BINARY_DIR}/FermataConfig.cmake"
               "${PROJECT_BINARY_DIR}/FermataConfigVersion.cmake" DESTINATION ${package_folder})
 

@@ -190,6 +190,51 @@ def check_readme(source, place, prefix, compiler):
     run(project / "build/my_test", cwd=place)
 
 
+REFUSED = {
+    "nothing": "'nothing' is not a target; expected an executable",
+    "fermata::sim_main": "'fermata::sim_main' is of the type STATIC_LIBRARY",
+    "my_test;RUNS;0": "RUNS '0'; expected a number, at least 1",
+    "my_test;RUNS": "RUNS without a value",
+    "my_test;DISCOVERY_TIMEOUT;soon": "DISCOVERY_TIMEOUT 'soon'; expected seconds, at least 1",
+    "my_test;PROPERTIES;TIMEOUT": "PROPERTIES 'TIMEOUT'; expected pairs of a name and a value",
+    "my_test;COLOUR;red": "unknown argument 'COLOUR;red'; expected EXTRA_ARGS, RUNS,",
+}
+
+
+def said_by(*command):
+    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    return done.returncode, " ".join(done.stdout.split())
+
+
+def check_discovered(source, place, prefix, compiler):
+    """Each simulated test is a test of ctest; what fermata_discover_tests cannot use it names."""
+    project = place / "discovered"
+    shutil.copytree(source / "discovered", project)
+    configure = ("cmake", "-G", "Ninja", "-S", project, f"-DCMAKE_PREFIX_PATH={prefix}",
+                 f"-DCMAKE_CXX_COMPILER={compiler}", "-B")
+    build = project / "build"
+    run(*configure, build)
+    code, said = said_by("ctest", "--test-dir", build, "-N")
+    assert "my_test_NOT_BUILT" in said, said
+    run("cmake", "--build", build)
+    code, said = said_by("ctest", "--test-dir", build, "-L", "simulation")
+    for wanted in ("my.My.Passes", "my.My.Skips", "my.My.Fails", "my.My.IsLeftOut"):
+        assert wanted in said, f"{wanted}\n{said}"
+    for wanted in ("Skips (Skipped)", "IsLeftOut (Disabled)", "Fails (Failed)",
+                   "1 tests failed out of 3"):
+        assert code != 0 and wanted in said, f"{wanted}\n{said}"
+    code, said = said_by("ctest", "--test-dir", build, "-R", "my.My.Passes", "-V")
+    assert code == 0 and "explored 30 schedules" in said and "Plain" not in said, said
+    assert (build / "results/fermata-out/My.Fails").is_dir(), "not in the working directory"
+    code, said = said_by("cmake", "--build", build, "--target", "plain")
+    wanted = "plain does not list simulated tests: it exited with code 3; expected a test program"
+    assert code != 0 and wanted in said, said
+    for arguments, wanted in REFUSED.items():
+        code, said = said_by(*configure, project / "refused", f"-DWRONG={arguments}")
+        assert code != 0 and f"fermata_discover_tests: {wanted}" in said, f"{wanted}\n{said}"
+
+
 def main(build, compiler):
     source = pathlib.Path(__file__).resolve().parent
     with tempfile.TemporaryDirectory() as name:
@@ -212,6 +257,7 @@ def main(build, compiler):
         check_partial(source, place, prefix, compiler, libraries)
         if "sim_main" in libraries:
             check_readme(source, place, prefix, compiler)
+            check_discovered(source, place, prefix, compiler)
     print(f"install: {count} headers, {len(libraries)} libraries: {' '.join(libraries)}")
 
 
