@@ -136,11 +136,14 @@ void EventWriter::explored(const ExploreOptions& options, const ExploreResult& r
   if (path_.empty()) return;
   FERMATA_ASSERT(result.failures <= result.runs);
   FERMATA_ASSERT(result.limit_stops <= result.failures);
+  FERMATA_ASSERT(result.skipped <= result.runs);
   write_behaviours(result.behaviours);
   write(json_text({{"event", "explored"},
                    {"test", options.name},
                    {"first_run", options.first_run},
                    {"runs", result.runs},
+                   {"skipped", result.skipped},
+                   {"skip_reason", result.skip_reason},
                    {"failures", result.failures},
                    {"limit_stops", result.limit_stops},
                    {"steps", result.steps},

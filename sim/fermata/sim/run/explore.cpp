@@ -79,7 +79,12 @@ class Exploration {
     result_.draws += one.draws;
     result_.virtual_time += one.end - Instant{};
     result_.trace_hash = key_of(result_.trace_hash, one.trace_hash);
-    result_.behaviours.add(one.trace_hash);
+    if (one.skipped) {
+      if (result_.skipped++ == 0) result_.skip_reason = *one.skipped;
+    } else {
+      result_.behaviours.add(one.trace_hash);
+    }
+    FERMATA_ASSERT(result_.skipped <= result_.runs);
     result_.distinct_runs = result_.behaviours.kinds();
     const FaultCounts& faults = runner_.world().fault_counts();
     for (std::size_t i = 0; i < faults.size(); ++i) result_.fault_counts[i] += faults[i];

@@ -68,6 +68,10 @@ struct LongRun {
 
 struct ExploreResult {
   std::uint64_t runs = 0;
+  /// How many of the runs were skipped (World::skip), and why the first of them was. Those are in
+  /// none of the numbers of behaviours.
+  std::uint64_t skipped = 0;
+  std::string skip_reason;
   std::uint64_t steps = 0;
   std::uint64_t steps_min = 0;
   std::uint64_t steps_max = 0;
@@ -80,7 +84,7 @@ struct ExploreResult {
   std::uint64_t determinism_checks = 0;
   /// The checked runs, kept with `keep_checked`.
   std::vector<CheckedRun> checked;
-  /// How many different trace hashes the runs had.
+  /// How many different trace hashes the runs had that were not skipped.
   std::uint64_t distinct_runs = 0;
   DistinctRuns behaviours;
   /// What a strategy that tries one schedule after another has covered; otherwise empty.
@@ -99,6 +103,11 @@ struct ExploreResult {
   std::optional<FoundFailure> found;
   /// With `keep_going`: those of other signatures, in the order in which they were met.
   std::vector<FoundFailure> others;
+
+  /// Whether there were runs and nothing came of any: none failed, all were skipped.
+  [[nodiscard]] bool is_skipped() const noexcept {
+    return runs > 0 && skipped == runs && failures == 0;
+  }
 };
 
 /// Ends at the first failure, unless told to go on. Throws Error when the options make no sense.

@@ -16,6 +16,7 @@ struct Explored {
   Catalogue catalogue;
   std::uint64_t tests = 0;
   std::uint64_t runs = 0;
+  bool without_some = false;  // Tests that were skipped.
 };
 
 Explored& explored() {
@@ -31,6 +32,7 @@ const char* reason_not_to_judge(const Options& options) {
   const bool one_run = options.seed && options.runs.value_or(1) == 1;
   if (one_run) return "one seed alone was run";
   if (options.first_run != 0) return "a part of the runs was made";
+  if (explored().without_some) return "a test was skipped";
   return nullptr;
 }
 
@@ -47,6 +49,8 @@ void note_explored(const Catalogue& catalogue, std::uint64_t runs) {
   ++explored().tests;
   explored().runs += runs;
 }
+
+void note_skipped() { explored().without_some = true; }
 
 std::string missed_by_test(const Catalogue& catalogue, std::uint64_t runs, const Options& options) {
   const bool asked = options.obligations == Obligations::Test && options.events.empty();

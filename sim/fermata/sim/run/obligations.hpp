@@ -22,6 +22,9 @@ namespace fermata::sim::detail {
 /// A test of this process has explored `runs` schedules.
 void note_explored(const Catalogue& catalogue, std::uint64_t runs);
 
+/// A test of this process was skipped in all of its runs: what it owes stays open.
+void note_skipped();
+
 /// The assertions that one test reached and never saw hold, one per line; empty when there are
 /// none, or when they are not judged.
 [[nodiscard]] std::string missed_by_test(const Catalogue& catalogue, std::uint64_t runs,

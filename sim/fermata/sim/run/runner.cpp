@@ -79,6 +79,7 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
   world.run();
   if (options.run_log != nullptr) options.run_log->ended(world.now(), world.trace_hash());
   return RunResult{.failure = world.failure(),
+                   .skipped = world.skipped(),
                    .trace_hash = world.trace_hash(),
                    .steps = world.steps(),
                    .draws = decisions_.log().draws(),

@@ -52,6 +52,8 @@ struct Program {
 /// The result of one run.
 struct RunResult {
   std::optional<Failure> failure;
+  /// Why it was skipped, if it was.
+  std::optional<std::string> skipped;
   std::uint64_t trace_hash = 0;
   std::uint64_t steps = 0;
   std::uint64_t draws = 0;

@@ -115,19 +115,34 @@ class SimTest {
     if (result.found) {
       fail(std::move(*result.found));
     } else {
-      fmt::print("explored {}, {} of them different, from seed {:#x}\n",
-                 counted(result.runs, "schedule"), result.distinct_runs, base_seed());
-      if (!result.coverage.empty()) fmt::print("{}: {}\n", options_.strategy, result.coverage);
+      print_explored(result);
     }
     for (FoundFailure& found : result.others) fail(std::move(found));
     judge_assertions(result);
     events_.explored(explore_options, result);
     status.page().phase.store(StatusPage::Phase::Over, std::memory_order_relaxed);
+    if (result.is_skipped()) GTEST_SKIP() << result.skip_reason;
+  }
+
+  void print_explored(const ExploreResult& result) const {
+    if (result.is_skipped()) {
+      fmt::print("skipped in all {}, from seed {:#x}\n", counted(result.runs, "schedule"),
+                 base_seed());
+      return;
+    }
+    fmt::print("explored {}, {} of them different, from seed {:#x}\n",
+               counted(result.runs, "schedule"), result.distinct_runs, base_seed());
+    if (result.skipped > 0) {
+      fmt::print("skipped in {} of them: {}\n", result.skipped, result.skip_reason);
+    }
+    if (!result.coverage.empty()) fmt::print("{}: {}\n", options_.strategy, result.coverage);
   }
 
   void judge_assertions(const ExploreResult& result) const {
+    if (result.is_skipped()) return note_skipped();
     note_explored(result.catalogue, result.runs);
-    const std::string missed = missed_by_test(result.catalogue, result.runs, options_);
+    const std::string missed =
+        missed_by_test(result.catalogue, result.runs - result.skipped, options_);
     if (missed.empty() || result.found) return;
     note_verdict(Verdict::Missed);
     ADD_FAILURE() << missed;

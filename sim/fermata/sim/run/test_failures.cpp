@@ -36,11 +36,12 @@ class TestFailures::Interceptor final : private ::testing::TestPartResultArray,
   Interceptor() : ScopedFakeTestPartResultReporter(INTERCEPT_ONLY_CURRENT_THREAD, this) {}
 
   void ReportTestPartResult(const ::testing::TestPartResult& result) override {
-    if (!result.failed() || world == nullptr) return;
+    if (result.passed() || world == nullptr) return;
     const char* file = result.file_name() != nullptr ? result.file_name() : "unknown file";
     const auto placed = [&](std::string_view text) {
       return fmt::format("{}:{}: {}", file, result.line_number(), text);
     };
+    if (result.skipped()) return world->skip(placed(in_one_line(result.message())));
     world->fail(Verdict::Safety, placed(in_one_line(result.message())), placed(result.message()));
   }
 

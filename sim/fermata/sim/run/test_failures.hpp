@@ -2,7 +2,8 @@
 #pragma once
 
 // EXPECT and ASSERT inside a run become failures of that run, instead of failures of the GoogleTest
-// test that explores: exploring a thousand schedules reports one failure, not thousands.
+// test that explores: exploring a thousand schedules reports one failure, not thousands. GTEST_SKIP
+// skips the run.
 
 #include <memory>
 

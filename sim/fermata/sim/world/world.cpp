@@ -183,11 +183,15 @@ void World::fail(Verdict verdict, std::string message, std::string message_lines
 
 void World::fail(Failure failure) { state_->fail(std::move(failure)); }
 
+void World::skip(std::string reason) { state_->skip(std::move(reason)); }
+
 void World::reset() { state_->reset(state_->options()); }
 
 void World::reset(const WorldOptions& options) { state_->reset(options); }
 
 const std::optional<Failure>& World::failure() const noexcept { return state_->failure(); }
+
+const std::optional<std::string>& World::skipped() const noexcept { return state_->skipped(); }
 
 Instant World::now() const noexcept { return state_->now(); }
 

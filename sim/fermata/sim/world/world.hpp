@@ -234,6 +234,12 @@ class World {
   void fail(Verdict verdict, std::string message, std::string message_lines = {});
   void fail(Failure failure);
 
+  /// Ends the run when the present step ends, and leaves it unjudged: it has not failed, and
+  /// nothing of it counts that comes later. Of several calls the first one counts; after a failure
+  /// it has no effect. GTEST_SKIP in a simulated test calls it. Throws UsageError when the world
+  /// does not run.
+  void skip(std::string reason);
+
   /// Prepares for another run, with the same options or others. Nodes and actions are removed.
   void reset();
   void reset(const WorldOptions& options);
@@ -241,6 +247,8 @@ class World {
   // --- the run in progress, or the last one ---
 
   [[nodiscard]] const std::optional<Failure>& failure() const noexcept;
+  /// Why the run was skipped; null when it was not.
+  [[nodiscard]] const std::optional<std::string>& skipped() const noexcept;
   [[nodiscard]] Instant now() const noexcept;
   /// The number of finished steps.
   [[nodiscard]] std::uint64_t steps() const noexcept;

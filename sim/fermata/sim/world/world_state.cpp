@@ -243,6 +243,7 @@ void WorldState::reset(const WorldOptions& options) {
   rounds_of_actions_ = 0;
   now_ = {};
   if (failure_) failure_.reset();
+  if (skipped_) skipped_.reset();
   log_.clear();
   histories_.clear();
 }
@@ -406,6 +407,15 @@ void WorldState::fail(Failure failure) {
   hash.stop();
   faults_.stop();
   FERMATA_ASSERT(over());
+}
+
+void WorldState::skip(std::string reason) {
+  FERMATA_REQUIRE(in_run_, "skip: the world does not run");
+  if (skipped_ || over()) return;
+  skipped_ = std::move(reason);
+  hash.stop();
+  faults_.stop();
+  FERMATA_ASSERT(!failure_);
 }
 
 void WorldState::fail_guarded(const char* function, std::string coroutine,

@@ -68,6 +68,9 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
 
   /// The first failure of a run counts; it ends the run.
   void fail(Failure failure) override;
+  /// Implements World::skip().
+  void skip(std::string reason);
+  [[nodiscard]] const std::optional<std::string>& skipped() const noexcept { return skipped_; }
   [[nodiscard]] std::string why() const override { return failure_ ? failure_->message : ""; }
   void began(NodeState& node) noexcept override;
   void ended(const NodeState& node) noexcept override;
@@ -137,6 +140,7 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   std::function<void()> on_end_;
   NodeState* on_end_node_ = nullptr;  // Where it was asked for.
   std::vector<std::string> histories_;
+  std::optional<std::string> skipped_;
   bool in_run_ = false;
   bool services_stopping_ = false;
 };

@@ -70,6 +70,39 @@ TEST(Explore, EndsAtTheFirstFailureAndTellsItAll) {
             std::string::npos);
 }
 
+void skip_with_a_reason() { GTEST_SKIP() << "no such device"; }
+
+TEST(Explore, SkipsRunsThatSkip) {
+  ExploreOptions options = runs_of(100);
+  options.faults = "none";
+  const ExploreResult all = explore(options, [](World&) {
+    skip_with_a_reason();
+    fermata::suspend();
+    ADD_FAILURE() << "the run goes on";
+  });
+  EXPECT_EQ(all.runs, 100u);
+  EXPECT_EQ(all.skipped, 100u);
+  EXPECT_TRUE(all.is_skipped());
+  EXPECT_EQ(all.distinct_runs, 0u);
+  EXPECT_NE(all.skip_reason.find("explore_test.cpp:"), std::string::npos) << all.skip_reason;
+  EXPECT_TRUE(all.skip_reason.ends_with(": no such device")) << all.skip_reason;
+  EXPECT_FALSE(all.found);
+}
+
+TEST(Explore, JudgesTheRunsThatDoNotSkip) {
+  ExploreOptions options = runs_of(1'000);
+  options.faults = "none";
+  const auto skip_some = [](World& world) {
+    if (fermata::random(2) == 0) return skip_with_a_reason();
+    race(world);
+  };
+  const ExploreResult result = explore(options, skip_some);
+  EXPECT_TRUE(result.found);
+  EXPECT_GT(result.skipped, 0u);
+  EXPECT_LT(result.skipped, result.runs);
+  EXPECT_FALSE(result.is_skipped());
+}
+
 TEST(Explore, FindsNothingWhereNothingVaries) {
   for (const char* strategy : {"fifo", "calm"}) {
     ExploreOptions options = runs_of(1'000);
@@ -106,8 +139,7 @@ TEST(Explore, KeepsWhatTheFailingRunPrinted) {
     EXPECT_TRUE(false);
   });
   ASSERT_TRUE(result.found);
-  EXPECT_EQ(result.found->output.find("[+0 ms main] hello world\n[+1"), 0u)
-      << result.found->output;
+  EXPECT_EQ(result.found->output.find("[+0 ms main] hello world\n[+1"), 0u) << result.found->output;
 }
 
 TEST(Explore, ReportsStateThatOneRunLeavesToTheNext) {

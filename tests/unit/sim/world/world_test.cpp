@@ -412,5 +412,38 @@ TEST_F(WorldTest, CollectsWhatTheRuntimeReports) {
   EXPECT_EQ(world_.log(), (std::vector<std::string>{"+1.500 ms main/main: halfway"}));
 }
 
+TEST_F(WorldTest, ASkipEndsTheRunUnjudged) {
+  bool went_on = false;
+  run([&] {
+    spawn("waits for ever", [] { delay(1h); });
+    world_.skip("no such device");
+    world_.skip("another reason");
+    suspend();
+    went_on = true;
+  });
+  EXPECT_EQ(world_.skipped(), "no such device");
+  EXPECT_FALSE(world_.failure());
+  EXPECT_FALSE(went_on);
+  again();
+  EXPECT_FALSE(world_.skipped());
+  EXPECT_THROW(world_.skip("nothing runs"), UsageError);
+}
+
+TEST_F(WorldTest, WhatFailsAfterASkipDoesNotCountAndASkipAfterAFailureNeither) {
+  run([&] {
+    world_.skip("no such device");
+    world_.fail(Verdict::Safety, "too late");
+  });
+  EXPECT_TRUE(world_.skipped());
+  EXPECT_FALSE(world_.failure());
+  again();
+  const Failure failure = failure_of([&] {
+    world_.fail(Verdict::Safety, "first");
+    world_.skip("too late");
+  });
+  EXPECT_EQ(failure.message, "first");
+  EXPECT_FALSE(world_.skipped());
+}
+
 }  // namespace
 }  // namespace fermata::sim
