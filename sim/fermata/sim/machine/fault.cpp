@@ -5,9 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/suggestion.hpp"
 
 namespace fermata::sim {
 
@@ -75,8 +78,10 @@ FaultSet FaultSet::parse(std::string_view text) {
     if (name == "all" && !is_left_out) {
       set = all();
     } else if (!fault) {
-      throw UsageError(fmt::format("faults '{}': expected all, none or some of {}", name,
-                                   fmt::join(kNames, ",")));
+      std::vector<std::string_view> known(kNames.begin(), kNames.end());
+      known.insert(known.end(), {"all", "none"});
+      throw UsageError(fmt::format("faults '{}': expected all, none or some of {}{}", name,
+                                   fmt::join(kNames, ","), suggestion(name, known)));
     } else if (is_left_out) {
       set.remove(*fault);
     } else {

@@ -8,11 +8,13 @@
 #include <array>
 #include <charconv>
 #include <iterator>
+#include <vector>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/base/suggestion.hpp"
 #include "fermata/sim/inspect/function_class.hpp"
 #include "fermata/sim/strategy/make_strategy.hpp"
 
@@ -491,7 +493,8 @@ void read_variable(Options& options, std::string_view name, std::string_view tex
   if (contains(kForeign, name)) return;
   const Variable* const found = find_variable(name);
   if (found == nullptr) {
-    throw UsageError(fmt::format("unknown variable {}; docs/environment.md lists them", name));
+    throw UsageError(fmt::format("unknown variable {}; docs/environment.md lists them{}", name,
+                                 suggested_variable(name)));
   }
   if (found->read == nullptr) return;
   try {
@@ -522,6 +525,16 @@ const Variable* find_variable(std::string_view name) noexcept {
     if (found != table.end()) return &*found;
   }
   return nullptr;
+}
+
+std::string suggested_variable(std::string_view name) {
+  FERMATA_ASSERT(name.starts_with(kPrefix));
+  std::vector<std::string_view> names;
+  for (const Variable& variable : variables()) {
+    names.push_back(variable.name.substr(kPrefix.size()));
+  }
+  const std::optional<std::string_view> meant = nearest(name.substr(kPrefix.size()), names);
+  return meant ? fmt::format("; did you mean {}{}?", kPrefix, *meant) : std::string();
 }
 
 Options read_environment(const char* const* environment) {

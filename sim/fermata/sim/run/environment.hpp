@@ -126,6 +126,10 @@ struct Variable {
 /// From either table; null: there is none of this name.
 [[nodiscard]] const Variable* find_variable(std::string_view name) noexcept;
 
+/// "; did you mean FERMATA_SEED?", for a message about `name`, which is no variable; empty when no
+/// variable has a similar name.
+[[nodiscard]] std::string suggested_variable(std::string_view name);
+
 /// Reads what begins with FERMATA_ in a null-terminated list of NAME=VALUE. Throws UsageError,
 /// which names the variable, when it is unknown or malformed.
 [[nodiscard]] Options read_environment(const char* const* environment);

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -11,6 +13,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/suggestion.hpp"
 #include "fermata/sim/strategy/bytes.hpp"
 #include "fermata/sim/strategy/calm.hpp"
 #include "fermata/sim/strategy/delay.hpp"
@@ -178,6 +181,15 @@ std::unique_ptr<Strategy> make_or_null(std::string_view name) {
   return strategy;
 }
 
+/// What may have been meant by an unknown name; nothing when only what follows it is wrong.
+std::string suggested(std::string_view text) {
+  constexpr std::string_view kNames[] = {"portfolio", "random", "urw",  "pos", "pct",
+                                         "delay",     "dfs",    "fifo", "calm"};
+  const std::string_view name = text.substr(0, text.find(':'));
+  const bool known = std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  return known ? std::string() : suggestion(name, kNames);
+}
+
 }  // namespace
 
 std::unique_ptr<Strategy> make_strategy(std::string_view name) {
@@ -185,8 +197,8 @@ std::unique_ptr<Strategy> make_strategy(std::string_view name) {
   if (strategy == nullptr) {
     throw Error(fmt::format(
         "'{}' is not a valid strategy; expected portfolio, random, urw, pos, pct:D, delay:D, "
-        "dfs, dfs:N, fifo or calm, with D from 1 to {} and N from 1",
-        name, PctStrategy::kDeepest));
+        "dfs, dfs:N, fifo or calm, with D from 1 to {} and N from 1{}",
+        name, PctStrategy::kDeepest, suggested(name)));
   }
   return strategy;
 }

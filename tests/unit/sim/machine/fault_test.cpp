@@ -58,6 +58,16 @@ TEST(FaultSet, RefusesWhatItDoesNotKnow) {
   }
 }
 
+TEST(FaultSet, SuggestsTheNearestName) {
+  try {
+    static_cast<void>(FaultSet::parse("all,-datagram-los"));
+    ADD_FAILURE() << "accepted";
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what()).ends_with("; did you mean datagram-loss?"))
+        << error.what();
+  }
+}
+
 constexpr auto kTell = [](const Decision&) { return "a message is delayed"; };
 
 class FaultPlanTest : public ::testing::Test {

@@ -118,7 +118,13 @@ TEST(Environment, SaysWhatIsShownOfAReplay) {
 
 TEST(Environment, NamesWhatItRefuses) {
   EXPECT_EQ(refusal("FERMATA_SEEDS=1"),
-            "unknown variable FERMATA_SEEDS; docs/environment.md lists them");
+            "unknown variable FERMATA_SEEDS; docs/environment.md lists them; did you mean "
+            "FERMATA_SEED?");
+  EXPECT_EQ(refusal("FERMATA_WEATHER=1"),
+            "unknown variable FERMATA_WEATHER; docs/environment.md lists them");
+  EXPECT_EQ(refusal("FERMATA_INTERNAL_LISTS=1"),
+            "unknown variable FERMATA_INTERNAL_LISTS; docs/environment.md lists them")
+      << "users set none of those";
   EXPECT_EQ(refusal("FERMATA_SHRINK=2"),
             "FERMATA_SHRINK: '2' is unknown; expected auto or on or off");
   EXPECT_EQ(refusal("FERMATA_RUNS=1k"),

@@ -78,6 +78,8 @@ TEST(Strategies, RefuseOtherNames) {
         "dfsx"}) {
     EXPECT_NE(refusal(name), "accepted") << name;
   }
+  EXPECT_TRUE(refusal("portfolo").ends_with("; did you mean portfolio?"));
+  EXPECT_TRUE(refusal("dealy:3").ends_with("; did you mean delay?"));
   EXPECT_NE(refusal("urw:w=1.4294967296"), "accepted");
   for (const char* name :
        {"random:waits=", "random:waits=a", "random:waits=a.0", "random:waits=g.1",
