@@ -126,6 +126,21 @@ SIM_TEST(Leak, DISABLED_Allowed) {
 
 SIM_TEST(Leak, DISABLED_Nothing) { depend_on(random(50)); }
 
+/// Some run makes all that come behind it longer.
+SIM_TEST(Leak, DISABLED_ForLaterRuns) {
+  static int left_behind = 0;
+  depend_on(static_cast<std::uint64_t>(left_behind));
+  if (random(150) == 1) left_behind = 7;
+}
+
+/// No run is another one for what it has left itself: each is the same when it is made twice.
+SIM_TEST(Leak, DISABLED_ForOtherRuns) {
+  static int left_behind = 0;
+  const std::uint64_t kind = random(4);
+  if (kind == 0) left_behind = 7;
+  if (kind == 1) depend_on(static_cast<std::uint64_t>(left_behind));
+}
+
 Finished run_leak(const std::string& name, const std::string& settings = "") {
   const std::string out = "FERMATA_OUT=" + ::testing::TempDir() + "fermata_meta_determinism ";
   return run_shell(out + settings + " " + sim::detail::program_path() +
@@ -234,6 +249,25 @@ TEST(TwinInAnotherProcess, FindsTheTimeZone) {
 
 TEST(TwinInAnotherProcess, FindsTheLocale) {
   expect_found_by_twin("Locale", ", with another locale");
+}
+
+void expect_found_leak(const std::string& name, const std::string& share) {
+  const Finished missed = run_leak(name, "FERMATA_CHECK_DETERMINISM=" + share);
+  EXPECT_EQ(missed.exit_code, 0) << missed.output;
+  const Finished found = run_leak(name, "FERMATA_CHECK_DETERMINISM=twin:" + share);
+  EXPECT_EQ(found.exit_code, 5) << found.output;
+  EXPECT_TRUE(says(found, "nondeterminism: state leaks between runs: run ")) << found.output;
+  const Finished again = run_shell(line_with(found.output, "reproduce: "));
+  EXPECT_EQ(again.exit_code, 5) << again.output;
+  EXPECT_TRUE(says(again, "nondeterminism: state leaks between runs: run ")) << again.output;
+}
+
+TEST(TwinInAnotherProcess, FindsWhatRunsLeaveForLaterOnes) {
+  expect_found_leak("ForLaterRuns", "64");
+}
+
+TEST(TwinInAnotherProcess, FindsWhatShowsInAnotherOrderOfRunsOnly) {
+  expect_found_leak("ForOtherRuns", "1 FERMATA_RUNS=40");
 }
 
 TEST(TwinInAnotherProcess, IsTheSameWhereNothingLeaks) {

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,9 @@ const std::array<Circumstances, 3> kEach = {
     Circumstances{.memory = true, .environment = false, .locale = false, .program = {}},
     Circumstances{.memory = false, .environment = true, .locale = false, .program = {}},
     Circumstances{.memory = false, .environment = false, .locale = true, .program = {}}};
+
+/// How many of the runs behind one are suspected, nearest first: each takes a process.
+constexpr std::size_t kLaterRunsTried = 32;
 
 Fingerprint print_of(const RunResult& result) {
   return {.signature = result.signature(),
@@ -52,30 +57,68 @@ class TwinCheck {
     return {explore_.name, settings_of(reproduction, options_), circumstances};
   }
 
+  /// The twin makes the last run first, so that what runs leave for later ones is another thing
+  /// there. Of several runs that differ the first is told.
   std::optional<FoundFailure> compare(const Circumstances& circumstances) const {
     std::vector<TwinRun> runs;
-    for (const CheckedRun& run : checked_) runs.push_back(twin_run(run));
+    for (auto run = checked_.rbegin(); run != checked_.rend(); ++run) {
+      runs.push_back(twin_run(*run));
+    }
     const std::vector<Fingerprint> there = twin(circumstances).results_of(runs);
     FERMATA_ASSERT(there.size() <= checked_.size());
+    const std::size_t unanswered = checked_.size() - there.size();
+    if (unanswered > 0) return tell(checked_[unanswered - 1], circumstances, std::nullopt);
     for (std::size_t i = 0; i < checked_.size(); ++i) {
-      if (i == there.size()) return tell(checked_[i], circumstances, std::nullopt);
-      if (there[i] == print_of(checked_[i].result)) continue;
+      const Fingerprint& other = there[checked_.size() - 1 - i];
+      if (other == print_of(checked_[i].result)) continue;
       const bool by_build = !circumstances.program.empty();
-      return by_build ? tell(checked_[i], circumstances, there[i]) : tell_cause(checked_[i]);
+      return by_build ? tell(checked_[i], circumstances, other) : tell_cause(i, other);
     }
     return std::nullopt;
   }
 
-  /// With as little changed as makes it another run. What is another one already in a process with
-  /// nothing changed, and the same there whatever is, depends on what earlier runs have left.
-  FoundFailure tell_cause(const CheckedRun& run) const {
+  /// With as little changed as makes it another run. What is the same in a process of its own,
+  /// whatever is changed there, depends on what other runs of the process have left.
+  FoundFailure tell_cause(std::size_t index, const Fingerprint& other) const {
+    const CheckedRun& run = checked_[index];
     const auto plain = result_in({}, run);
     for (const Circumstances& one : kEach) {
       const auto there = result_in(one, run);
       if (there != plain) return tell(run, one, there);
     }
-    const bool by_process = plain != print_of(run.result);
-    return by_process ? tell(run, {}, plain) : tell(run, kAll, result_in(kAll, run));
+    if (plain != print_of(run.result)) {
+      return by_others(tell(run, run, {}, plain,
+                            fmt::format("state leaks between runs: run {} is another one in a "
+                                        "process that makes no other run",
+                                        run.run + 1)));
+    }
+    if (const auto all = result_in(kAll, run); all != plain) return tell(run, kAll, all);
+    return tell_later_run(index, other);
+  }
+
+  /// Its own seed alone does not show it.
+  static FoundFailure by_others(FoundFailure found) {
+    found.repeatable = false;
+    return found;
+  }
+
+  /// The run is the same one alone and behind all that came before it, and came out as `other`
+  /// behind those that came later: one of these has left something. That one is what is told.
+  FoundFailure tell_later_run(std::size_t index, const Fingerprint& other) const {
+    const CheckedRun& run = checked_[index];
+    const std::size_t end = std::min(checked_.size(), index + 1 + kLaterRunsTried);
+    for (std::size_t later = index + 1; later < end; ++later) {
+      const auto there = twin({}).results_of({twin_run(checked_[later]), twin_run(run)});
+      if (there.size() < 2 || there[1] == print_of(run.result)) continue;
+      return by_others(tell(run, checked_[later], {}, there[1],
+                            fmt::format("state leaks between runs: run {} is another one when run "
+                                        "{} has been made before it",
+                                        run.run + 1, checked_[later].run + 1)));
+    }
+    return by_others(tell(run, checked_.back(), kAll, other,
+                          fmt::format("state leaks between runs: run {} is another one when later "
+                                      "ones have been made before it",
+                                      run.run + 1)));
   }
 
   std::optional<Fingerprint> result_in(const Circumstances& circumstances,
@@ -87,11 +130,20 @@ class TwinCheck {
 
   FoundFailure tell(const CheckedRun& run, const Circumstances& circumstances,
                     const std::optional<Fingerprint>& there) const {
+    return tell(
+        run, run, circumstances, there,
+        fmt::format("the same seed gave another run in another process{}", circumstances.text()));
+  }
+
+  /// `run` differs, and the exploration has to come as far as `last` to see that.
+  FoundFailure tell(const CheckedRun& run, const CheckedRun& last,
+                    const Circumstances& circumstances, const std::optional<Fingerprint>& there,
+                    std::string message) const {
+    FERMATA_ASSERT(last.run >= run.run);
     Runner runner(program_, run.strategy, world_options());
     Failure failure;
     failure.verdict = Verdict::Nondeterminism;
-    failure.message =
-        fmt::format("the same seed gave another run in another process{}", circumstances.text());
+    failure.message = std::move(message);
     failure.at = run.result.end;
     failure.step = run.result.steps;
     failure.explanation = fmt::format("first:  {}\nsecond: {}\n", print_of(run.result).text(),
@@ -101,7 +153,7 @@ class TwinCheck {
     const RunResult again = runner.run(run.seed);
     FoundFailure found = describe_failure(runner, program_, std::move(failure), again,
                                           settings_tape(explore_, run.strategy, run.seed));
-    found.run = run.run;
+    found.run = last.run;
     return found;
   }
 

@@ -3,7 +3,9 @@
 
 // FERMATA_CHECK_DETERMINISM=twin: the runs of an exploration that were checked are made again in
 // another process, which has another layout of memory, environment and locale, and by another build
-// of the test when there is one. A run that is another one there depends on what no tape has.
+// of the test when there is one. They are made in the opposite order, so that what one run leaves
+// for another, in a static variable say, is not the same there. A run that is another one there
+// depends on what no tape has.
 
 #include <optional>
 #include <string>
