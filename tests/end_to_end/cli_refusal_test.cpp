@@ -42,6 +42,12 @@ TEST_F(Refusal, OfUnknownTests) {
                  "'Nobody.*' selects none of the 1 simulated tests of ");
   expect_refused(tool() + " run " + lost_update() + " --filter 'Nobody.*'",
                  "\n  Account.DepositsAreNotLost");
+  expect_refused(tool() + " run " + lost_update() + " --filter 'Acount.*'",
+                 "; did you mean Account.*?\n");
+  expect_refused(tool() + " run " + lost_update() + " --filter Account.DepositAreNotLost",
+                 "; did you mean Account.DepositsAreNotLost?\n");
+  expect_refused(tool() + " run " + lost_update() + " --filter Account",
+                 "; did you mean Account.*?\n");
 }
 
 TEST_F(Refusal, OfValues) {
@@ -61,16 +67,20 @@ TEST_F(Refusal, OfValues) {
 
 TEST_F(Refusal, OfNames) {
   expect_refused("FERMATA_SEEED=1 " + tool() + " run " + lost_update(),
-                 "unknown variable FERMATA_SEEED; `fermata env` lists them");
-  expect_refused(tool() + " run " + lost_update() + " --sed 3", "--sed");
+                 "unknown variable FERMATA_SEEED; `fermata env` lists them; did you mean "
+                 "FERMATA_SEED?");
+  expect_refused(tool() + " run " + lost_update() + " --sed 3", "; did you mean --seed?; see");
+  expect_refused(tool() + " run " + lost_update() + " --time-limt=3s",
+                 "did you mean --time-limit?");
   expect_refused(tool() + " dance", "see `fermata --help`");
+  expect_refused(tool() + " reply x.tape", "; did you mean replay?; see `fermata --help`");
   expect_refused(tool() + " completion csh", "no completion for 'csh'; expected bash, zsh or fish");
 }
 
 TEST_F(Refusal, OfASecondProgramWhichTheHelpDoesNotOffer) {
-  expect_refused(tool() + " run a b", "unexpected argument 'b': run takes one BIN");
-  const Finished help = run_shell(tool() + " run --help");
-  EXPECT_TRUE(says(help, "Usage: fermata run [OPTIONS] BIN\n"));
+  expect_refused(tool() + " list a b", "unexpected argument 'b': list takes one BIN");
+  const Finished help = run_shell(tool() + " list --help");
+  EXPECT_TRUE(says(help, "Usage: fermata list [OPTIONS] BIN\n"));
   EXPECT_EQ(help.output.find("..."), std::string::npos) << help.output;
 }
 

@@ -131,6 +131,15 @@ SIM_TEST(Specimen, DISABLED_ComesToALimit) {
   if (unlucky(4)) fermata::delay(25h);
 }
 
+SIM_TEST(Specimen, DISABLED_Skips) {
+  GTEST_SKIP() << "no <device> here";
+  ADD_FAILURE() << "goes on";
+}
+SIM_TEST(Specimen, DISABLED_SkipsSometimes) {
+  if (unlucky(3)) GTEST_SKIP() << "not this time";
+  fermata::suspend();
+}
+
 TEST_F(Cli, PassingIsZeroAndHasStatistics) {
   const Finished finished = run_to(0, "Passes", "--runs 700");
   EXPECT_EQ(finished.output.find("sim: seed=0x1 strategy="), 0u) << finished.output;
@@ -354,6 +363,36 @@ TEST_F(Cli, ASeedAloneIsOneRun) {
   EXPECT_TRUE(says(finished, ": 1 run, "));
   EXPECT_TRUE(says(finished, "seed=0x2a "));
   EXPECT_NE(run("Passes", "--seed random").output, run("Passes", "--seed random").output);
+}
+
+TEST_F(Cli, ATestThatSkipsInAllRunsIsSkipped) {
+  const Finished skipped =
+      run_to(0, "Skips", "--runs 600 --json " + folder_ + "/r.json --junit " + folder_ + "/r.xml");
+  EXPECT_TRUE(says(skipped, "skip Specimen.DISABLED_Skips: 600 runs, all skipped: "));
+  EXPECT_TRUE(says(skipped, ": no <device> here\n"));
+  EXPECT_TRUE(says(skipped, "  skipped              600 runs, 1 test in all runs\n"));
+  const std::string json = contents_of(folder_ + "/r.json");
+  EXPECT_NE(json.find("\"passed\":true,\"skipped\":true,\"skipped_runs\":600,"), std::string::npos)
+      << json;
+  const std::string xml = contents_of(folder_ + "/r.xml");
+  EXPECT_NE(xml.find("errors=\"0\" skipped=\"1\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("<skipped message=\""), std::string::npos) << xml;
+  EXPECT_NE(xml.find("no &lt;device&gt; here\"/>"), std::string::npos) << xml;
+  const Finished alone = run_shell(sim::detail::program_path() +
+                                   " --gtest_also_run_disabled_tests "
+                                   "--gtest_filter=Specimen.DISABLED_Skips");
+  EXPECT_EQ(alone.exit_code, 0) << alone.output;
+  EXPECT_TRUE(says(alone, "skipped in all 1000 schedules"));
+  EXPECT_TRUE(says(alone, "[  SKIPPED ] Specimen.DISABLED_Skips"));
+  EXPECT_TRUE(says(alone, ": no <device> here\n"));
+}
+
+TEST_F(Cli, RunsThatSkipAreCountedApart) {
+  const Finished some = run_to(0, "SkipsSometimes", "--runs 600 --junit " + folder_ + "/r.xml");
+  EXPECT_TRUE(says(some, "pass Specimen.DISABLED_SkipsSometimes: 600 runs, "));
+  EXPECT_TRUE(says(some, " skipped\n"));
+  EXPECT_TRUE(says(some, " runs, 0 tests in all runs\n"));
+  EXPECT_EQ(contents_of(folder_ + "/r.xml").find("<skipped"), std::string::npos);
 }
 
 TEST_F(Cli, ReportsForMachinesCanBeRead) {

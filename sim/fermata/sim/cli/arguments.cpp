@@ -11,8 +11,10 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/suggestion.hpp"
 #include "fermata/sim/run/environment.hpp"
 
 namespace fermata::sim::cli {
@@ -60,7 +62,8 @@ void check_environment() {
       continue;
     }
     if (find_variable(name) == nullptr) {
-      throw UsageError(fmt::format("unknown variable {}; `fermata env` lists them", name));
+      throw UsageError(fmt::format("unknown variable {}; `fermata env` lists them{}", name,
+                                   suggested_variable(name)));
     }
   }
 }
@@ -112,6 +115,29 @@ void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
   }
 }
 
+/// What the first argument that the tool does not know may have been meant as; for the end of a
+/// message.
+std::string suggested_argument(const char* const* first, const char* const* end) {
+  if (first == end) return {};
+  const auto verb = std::find_if(verbs().begin(), verbs().end(),
+                                 [&](const Verb& candidate) { return candidate.name == *first; });
+  if (verb == verbs().end()) {
+    std::vector<std::string_view> names;
+    for (const Verb& each : verbs()) names.emplace_back(each.name);
+    return suggestion(*first, names);
+  }
+  std::vector<std::string> flags = {"--help"};
+  for (const std::string& variable : verb->variables) flags.push_back(flag_of(variable));
+  const std::vector<std::string_view> candidates(flags.begin(), flags.end());
+  for (++first; first != end; ++first) {
+    const std::string_view argument(*first);
+    const std::string_view flag = argument.substr(0, argument.find('='));
+    const bool known = std::find(candidates.begin(), candidates.end(), flag) != candidates.end();
+    if (flag.starts_with("--") && !known) return suggestion(flag, candidates);
+  }
+  return {};
+}
+
 /// The end of what is for the tool: of `debug` what comes after "--" is not.
 const char* const* own_end(int argc, const char* const* argv) {
   const bool for_another = argc > 1 && std::string_view(argv[1]) == "debug";
@@ -124,8 +150,8 @@ const std::vector<Verb>& verbs() {
   static const std::vector<Verb> all = {
       Verb{.name = "run",
            .operand = "BIN",
-           .many = false,
-           .help = "explore the simulated tests of a program; the exit code is the verdict",
+           .many = true,
+           .help = "explore the simulated tests of programs; the exit code is the verdict",
            .variables = variables_of_run()},
       Verb{
           .name = "replay",
@@ -216,7 +242,8 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       tool.exit(error);
       return {};
     }
-    throw UsageError(fmt::format("{}; see `fermata --help`", error.what()));
+    throw UsageError(
+        fmt::format("{}{}; see `fermata --help`", error.what(), suggested_argument(argv + 1, end)));
   }
   Arguments arguments;
   arguments.operands = wanted.operands;

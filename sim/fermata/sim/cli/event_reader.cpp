@@ -52,6 +52,7 @@ RangeResult range_result_of(const Json& line, const std::string& path) {
   RangeResult record;
   record.first_run = number_at(line, "first_run");
   record.counts.runs = number_at(line, "runs");
+  record.counts.skipped = number_at(line, "skipped");
   record.counts.failures = number_at(line, "failures");
   record.counts.limit_stops = number_at(line, "limit_stops");
   record.counts.steps = number_at(line, "steps");
@@ -73,6 +74,7 @@ RangeResult range_result_of(const Json& line, const std::string& path) {
   record.assertions = catalogue_of(line.value("assertions", Json::array()));
   record.coverage = text(line, "coverage");
   record.first_world = text(line, "first_world");
+  record.skip_reason = text(line, "skip_reason");
   const auto level = static_cast<unsigned>(number_at(line, "behaviours_level"));
   record.behaviours = behaviours_of(path + ".behaviours", level);
   return record;
@@ -134,6 +136,7 @@ void Counts::add(const Counts& other) {
     steps_min = steps == 0 ? other.steps_min : std::min(steps_min, other.steps_min);
   steps_max = std::max(steps_max, other.steps_max);
   runs += other.runs;
+  skipped += other.skipped;
   failures += other.failures;
   limit_stops += other.limit_stops;
   steps += other.steps;

@@ -58,6 +58,7 @@ struct Share {
 /// Sums over runs.
 struct Counts {
   std::uint64_t runs = 0;
+  std::uint64_t skipped = 0;  // Of those.
   std::uint64_t failures = 0;
   std::uint64_t limit_stops = 0;
   std::uint64_t steps = 0;
@@ -84,6 +85,8 @@ struct RangeResult {
   std::string coverage;
   /// The faults of its first run, a line each.
   std::string first_world;
+  /// Why the first of its skipped runs was; empty when there is none.
+  std::string skip_reason;
 
   [[nodiscard]] std::uint64_t end() const noexcept { return first_run + counts.runs; }
 };

@@ -69,7 +69,8 @@ Exploration::End Exploration::run() {
     tests_[i].settle(true);
     tidy_up(i);
     if (!states_[i].over) examine_crashes(i);
-    if (!std::exchange(states_[i].over, true)) listener_.test_over(tests_[i]);
+    if (!std::exchange(states_[i].over, true) && listener_.test_over)
+      listener_.test_over(tests_[i]);
   }
   return end_;
 }
@@ -83,7 +84,7 @@ std::vector<std::size_t> Exploration::in_order_of_need() const {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     const State& first = states_[a];
     const State& second = states_[b];
-    return std::pair(first.jobs, first.spent) < std::pair(second.jobs, second.spent);
+    return std::pair(first.jobs, tests_[a].spent()) < std::pair(second.jobs, tests_[b].spent());
   });
   return order;
 }
@@ -150,7 +151,7 @@ std::size_t Exploration::index_of(const Job& job) const {
 void Exploration::finish(Job& job) {
   const std::size_t index = index_of(job);
   const Assignment& assignment = job.assignment();
-  states_[index].spent += job.age();
+  tests_[index].spend(job.age());
   FERMATA_ASSERT(states_[index].jobs > 0);
   --states_[index].jobs;
   if (job.is_dropped()) {
@@ -271,9 +272,11 @@ void Exploration::examine_crashes(std::size_t index) {
     const std::string events = folder_.events_path(test.name(), failure.run);
     if (listener_.crash_analysis)
       listener_.crash_analysis(failure, crash_analysis_limit(failure, options_));
+    const Clock::time_point before = Clock::now();
     analyse_crash(failure, options_, binary_, events + ".analysis", [this] {
       if (listener_.progress) listener_.progress(moment());
     });
+    test.spend(std::chrono::duration_cast<milliseconds>(Clock::now() - before));
     RangeResult record;
     record.first_run = failure.run;
     record.counts.runs = record.counts.failures = 1;
@@ -321,6 +324,7 @@ void Exploration::note_tests_over() {
 Moment Exploration::moment() const {
   Moment moment;
   moment.elapsed = elapsed();
+  if (options_.time) moment.left = std::max(milliseconds(0), *options_.time - moment.elapsed);
   const bool known = options_.runs != kNoEnd && options_.until_stable_ppm == 0 && !options_.time &&
                      options_.shard.count == 1;
   moment.runs_wanted = known ? options_.runs * tests_.size() : kNoEnd;

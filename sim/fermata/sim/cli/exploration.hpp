@@ -8,7 +8,9 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fermata/sim/cli/job.hpp"
@@ -22,6 +24,8 @@ namespace fermata::sim::cli {
 /// The present state of the exploration, all processes together.
 struct Moment {
   std::chrono::milliseconds elapsed{};
+  /// What is left of the time it has; nothing when nobody has set one.
+  std::optional<std::chrono::milliseconds> left;
   std::uint64_t runs = 0;
   std::uint64_t kinds = 0;  // Of behaviours; those that two processes see at a time count twice.
   std::uint64_t failures = 0;
@@ -48,6 +52,9 @@ class Exploration {
   Exploration(const RunOptions& options, const TestBinary& binary, const ResultFolder& folder,
               const std::vector<std::string>& tests, Listener listener);
 
+  /// From now on `listener` is told.
+  void listen(Listener listener) { listener_ = std::move(listener); }
+
   /// Takes what `folder` has from an exploration that was interrupted. Returns how many runs.
   std::uint64_t resume();
   /// Tapes to replay before anything is explored. Throws UsageError when one is damaged.
@@ -65,7 +72,6 @@ class Exploration {
   /// How a test is doing.
   struct State {
     std::vector<std::string> tapes;  // Still to be replayed.
-    std::chrono::milliseconds spent{};
     unsigned jobs = 0;
     unsigned replays = 0;  // Of those.
     bool over = false;

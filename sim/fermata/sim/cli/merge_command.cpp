@@ -66,6 +66,11 @@ TestOutcome merged(const std::string& test, const Plan& plan, const Folders& fol
   for (RangeResult& range : ranges) {
     if (!outcome.totals.is_closed()) outcome.totals.add(std::move(range));
   }
+  for (const auto& folder : folders) {
+    const Plan own = folder->plan();
+    const auto spent = own.spent.find(test);
+    if (spent != own.spent.end()) outcome.spent += spent->second;
+  }
   outcome.remark = outcome.totals.coverage();
   return outcome;
 }
@@ -87,8 +92,9 @@ int merge_command(const Arguments& arguments) {
     outcome.tests.push_back(merged(test, outcome.plan, folders));
     fmt::print("{}{}\n", failure_text(outcome.tests.back()), test_line(outcome.tests.back()));
   }
-  fmt::print("{}", statistics_text(outcome));
-  write_reports(outcome, arguments.value("FERMATA_JSON"), arguments.value("FERMATA_JUNIT"));
+  const RunOutcomes all(&outcome, 1);
+  fmt::print("{}", statistics_text(all));
+  write_reports(all, arguments.value("FERMATA_JSON"), arguments.value("FERMATA_JUNIT"));
   return outcome.exit_code();
 }
 

@@ -21,12 +21,14 @@ std::string asked_for(const RunOptions& options) {
 std::string reason_not_to_judge(const RunOutcome& outcome) {
   const RunOptions& options = outcome.plan.options;
   const auto failed = [](const TestOutcome& test) { return !test.totals.failures().empty(); };
+  const auto skipped = [](const TestOutcome& test) { return test.totals.is_skipped(); };
   if (outcome.interrupted) return "it was interrupted";
   if (asked_for(options) == "off") return "switched off (--obligations)";
   if (options.shard.count > 1) return "this is a shard; `fermata merge` judges";
   if (!outcome.plan.whole_program) return "some tests were left out";
   if (options.runs == 1) return "one seed alone was run";
   if (std::any_of(outcome.tests.begin(), outcome.tests.end(), failed)) return "a test has failed";
+  if (std::any_of(outcome.tests.begin(), outcome.tests.end(), skipped)) return "a test was skipped";
   return {};
 }
 

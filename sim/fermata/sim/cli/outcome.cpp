@@ -8,6 +8,7 @@
 #include <fstream>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/base/text_of.hpp"
 #include "fermata/sim/base/counted.hpp"
@@ -63,10 +64,12 @@ struct Longest {
   LongRunRecord run;
 };
 
-std::string longest_text(const RunOutcome& outcome) {
+std::string longest_text(RunOutcomes outcomes) {
   std::vector<Longest> all;
-  for (const TestOutcome& test : outcome.tests) {
-    for (const LongRunRecord& run : test.totals.longest()) all.push_back({&test, run});
+  for (const RunOutcome& outcome : outcomes) {
+    for (const TestOutcome& test : outcome.tests) {
+      for (const LongRunRecord& run : test.totals.longest()) all.push_back({&test, run});
+    }
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const auto& a, const auto& b) { return a.run.steps > b.run.steps; });
@@ -81,10 +84,64 @@ std::string longest_text(const RunOutcome& outcome) {
 
 std::string obligations_text(const Obligations& obligations) {
   if (obligations.all == 0) return "none";
-  if (!obligations.unjudged.empty()) {
-    return fmt::format("{}, not judged: {}", obligations.all, obligations.unjudged);
+  const std::size_t missed = obligations.missed.size();
+  if (obligations.unjudged.empty())
+    return fmt::format("{}, {} of them missed", obligations.all, missed);
+  const std::string some = missed == 0 ? "" : fmt::format("{} of them missed, others ", missed);
+  return fmt::format("{}, {}not judged: {}", obligations.all, some, obligations.unjudged);
+}
+
+/// What all programs come to together.
+struct Sums {
+  Counts counts;
+  std::size_t tests = 0;
+  std::size_t skipped_tests = 0;
+  std::uint64_t kinds = 0;
+  std::uint64_t once = 0;
+  std::uint64_t signatures = 0;
+  std::chrono::milliseconds elapsed{};
+  Obligations obligations;
+};
+
+Sums sums_of(RunOutcomes outcomes) {
+  Sums sums;
+  for (const RunOutcome& outcome : outcomes) {
+    sums.elapsed += outcome.elapsed;
+    sums.tests += outcome.tests.size();
+    for (const TestOutcome& test : outcome.tests) {
+      sums.counts.add(test.totals.counts());
+      sums.skipped_tests += test.totals.is_skipped();
+      sums.kinds += test.totals.behaviours().kinds();
+      sums.once += test.totals.behaviours().once();
+      sums.signatures += test.totals.failures().size();
+    }
+    const Obligations own = obligations_of(outcome);
+    sums.obligations.all += own.all;
+    sums.obligations.missed.insert(sums.obligations.missed.end(), own.missed.begin(),
+                                   own.missed.end());
+    if (sums.obligations.unjudged.empty()) sums.obligations.unjudged = own.unjudged;
   }
-  return fmt::format("{}, {} of them missed", obligations.all, obligations.missed.size());
+  FERMATA_ASSERT(sums.counts.skipped <= sums.counts.runs);
+  return sums;
+}
+
+/// What is behind the rows: what was missed, and what makes the result doubtful.
+std::string remarks_text(const Sums& sums) {
+  std::string text;
+  for (const std::string& missed : sums.obligations.missed) {
+    text += fmt::format("missed: {}\n", missed);
+  }
+  if (sums.obligations.all == 0) {
+    text +=
+        "warning: no FERMATA_SOMETIMES or FERMATA_REACHABLE says which states the runs must "
+        "reach\n";
+  }
+  if (sums.counts.limit_stops * 20 > sums.counts.runs) {
+    text += fmt::format(
+        "warning: {} of the runs were stopped by a limit, and the rest of them not seen\n",
+        percent(sums.counts.limit_stops, sums.counts.runs));
+  }
+  return text;
 }
 
 }  // namespace
@@ -95,13 +152,24 @@ int RunOutcome::exit_code() const {
   return code;
 }
 
+int exit_code_of(RunOutcomes outcomes) {
+  int code = kPass;
+  for (const RunOutcome& outcome : outcomes) code = heavier(code, outcome.exit_code());
+  return code;
+}
+
 std::string test_line(const TestOutcome& test) {
   const Counts& counts = test.totals.counts();
   const auto& failures = test.totals.failures();
+  if (test.totals.is_skipped()) {
+    return fmt::format("skip {}: {}, all skipped: {}", test.name, counted(counts.runs, "run"),
+                       test.totals.skip_reason());
+  }
   std::string line =
       fmt::format("{} {}: {}, {} different, next new {}", failures.empty() ? "pass" : "FAIL",
                   test.name, counted(counts.runs, "run"), test.totals.behaviours().kinds(),
-                  unseen(test.totals.behaviours(), counts.runs));
+                  unseen(test.totals.behaviours(), counts.runs - counts.skipped));
+  if (counts.skipped > 0) line += fmt::format(", {} skipped", counts.skipped);
   if (failures.size() > 1) line += fmt::format(", {} kinds of failures", failures.size());
   const std::size_t replayed = test.totals.replays().size();
   if (replayed > 0) line += fmt::format(", {} of the corpus replayed", replayed);
@@ -133,51 +201,40 @@ std::string failure_text(const TestOutcome& test) {
   return text;
 }
 
-std::string statistics_text(const RunOutcome& outcome) {
-  Counts all;
-  std::uint64_t kinds = 0;
-  std::uint64_t once = 0;
-  std::uint64_t signatures = 0;
-  for (const TestOutcome& test : outcome.tests) {
-    all.add(test.totals.counts());
-    kinds += test.totals.behaviours().kinds();
-    once += test.totals.behaviours().once();
-    signatures += test.totals.failures().size();
-  }
+std::string statistics_text(RunOutcomes outcomes) {
+  FERMATA_ASSERT(!outcomes.empty());
+  const Sums sums = sums_of(outcomes);
+  const Counts& all = sums.counts;
   const std::uint64_t runs = std::max(all.runs, std::uint64_t{1});
+  const std::uint64_t explored = all.runs - all.skipped;
   std::string text = "statistics:\n";
   const auto row = [&](const char* what, const std::string& value) {
     text += fmt::format("  {:<20} {}\n", what, value);
   };
-  row("runs", fmt::format("{} of {}{}", all.runs, counted(outcome.tests.size(), "test"),
-                          took(outcome.elapsed)));
-  row("new behaviours", fmt::format("{} ({})", kinds, percent(kinds, all.runs)));
-  row("next run new", fmt::format("{} (Good-Turing)", percent(std::min(once, all.runs), all.runs)));
-  row("failures", counted(all.failures, "run") + ", " + counted(signatures, "signature"));
+  std::string programs;
+  if (outcomes.size() > 1) programs = " of " + counted(outcomes.size(), "program");
+  row("runs", fmt::format("{} of {}{}{}", all.runs, counted(sums.tests, "test"), programs,
+                          took(sums.elapsed)));
+  if (all.skipped > 0) {
+    row("skipped", fmt::format("{}, {} in all runs", counted(all.skipped, "run"),
+                               counted(sums.skipped_tests, "test")));
+  }
+  row("new behaviours", fmt::format("{} ({})", sums.kinds, percent(sums.kinds, explored)));
+  row("next run new",
+      fmt::format("{} (Good-Turing)", percent(std::min(sums.once, explored), explored)));
+  row("failures", counted(all.failures, "run") + ", " + counted(sums.signatures, "signature"));
   row("steps",
       fmt::format("min {}, average {}, max {}", all.steps_min, all.steps / runs, all.steps_max));
   row("decisions", std::to_string(all.draws));
   row("stopped by a limit", percent(all.limit_stops, all.runs));
-  row("virtual time", seconds(all.virtual_ns) + ratio(all.virtual_ns, outcome.elapsed));
-  row("strategy", outcome.plan.options.strategy);
+  row("virtual time", seconds(all.virtual_ns) + ratio(all.virtual_ns, sums.elapsed));
+  row("strategy", outcomes.front().plan.options.strategy);
   text += shares_text(all);
   row("determinism checks", std::to_string(all.determinism_checks));
   row("faults injected", faults_text(all));
-  const Obligations obligations = obligations_of(outcome);
-  row("obligations", obligations_text(obligations));
-  row("longest runs", longest_text(outcome));
-  for (const std::string& missed : obligations.missed) text += fmt::format("missed: {}\n", missed);
-  if (obligations.all == 0) {
-    text +=
-        "warning: no FERMATA_SOMETIMES or FERMATA_REACHABLE says which states the runs must "
-        "reach\n";
-  }
-  if (all.limit_stops * 20 > all.runs) {
-    text += fmt::format(
-        "warning: {} of the runs were stopped by a limit, and the rest of them not seen\n",
-        percent(all.limit_stops, all.runs));
-  }
-  return text;
+  row("obligations", obligations_text(sums.obligations));
+  row("longest runs", longest_text(outcomes));
+  return text + remarks_text(sums);
 }
 
 void check_reports(const std::string& json, const std::string& junit) {
@@ -189,9 +246,9 @@ void check_reports(const std::string& json, const std::string& junit) {
   }
 }
 
-void write_reports(const RunOutcome& outcome, const std::string& json, const std::string& junit) {
-  if (!json.empty()) write_whole_file(json, json_lines(outcome));
-  if (!junit.empty()) write_whole_file(junit, junit_xml(outcome));
+void write_reports(RunOutcomes outcomes, const std::string& json, const std::string& junit) {
+  if (!json.empty()) write_whole_file(json, json_lines(outcomes));
+  if (!junit.empty()) write_whole_file(junit, junit_xml(outcomes));
 }
 
 }  // namespace fermata::sim::cli

@@ -34,6 +34,9 @@ Json test_line_of(const TestOutcome& test) {
   return {{"event", "test"},
           {"test", test.name},
           {"passed", test.totals.failures().empty()},
+          {"skipped", test.totals.is_skipped()},
+          {"skipped_runs", counts.skipped},
+          {"skip_reason", test.totals.skip_reason()},
           {"exit_code", test.totals.exit_code()},
           {"remark", test.remark},
           {"runs", counts.runs},
@@ -54,17 +57,21 @@ Json test_line_of(const TestOutcome& test) {
 
 }  // namespace
 
-std::string json_lines(const RunOutcome& outcome) {
-  std::string text = json_text(start_line(outcome.plan)) + '\n';
-  for (const TestOutcome& test : outcome.tests) {
-    for (const FailureRecord& failure : test.totals.failures()) {
-      text += json_text(json_of(failure)) + '\n';
+std::string json_lines(RunOutcomes outcomes) {
+  std::string text;
+  std::chrono::milliseconds elapsed{};
+  for (const RunOutcome& outcome : outcomes) {
+    elapsed += outcome.elapsed;
+    text += json_text(start_line(outcome.plan)) + '\n';
+    for (const TestOutcome& test : outcome.tests) {
+      for (const FailureRecord& failure : test.totals.failures()) {
+        text += json_text(json_of(failure)) + '\n';
+      }
+      text += json_text(test_line_of(test)) + '\n';
     }
-    text += json_text(test_line_of(test)) + '\n';
   }
-  const Json end = {{"event", "end"},
-                    {"exit_code", outcome.exit_code()},
-                    {"elapsed_ms", outcome.elapsed.count()}};
+  const Json end = {
+      {"event", "end"}, {"exit_code", exit_code_of(outcomes)}, {"elapsed_ms", elapsed.count()}};
   return text + json_text(end) + '\n';
 }
 

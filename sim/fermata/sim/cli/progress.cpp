@@ -35,6 +35,12 @@ std::string bar(std::uint64_t done, std::uint64_t all) {
   return '[' + std::string(full, '#') + std::string(kBar - full, '.') + ']';
 }
 
+/// Rounded up: "0 s left" is the end.
+std::string left_text(const Moment& moment) {
+  if (!moment.left) return {};
+  return fmt::format(", {} s left", (moment.left->count() + 999) / 1000);
+}
+
 }  // namespace
 
 Progress::Progress(std::size_t tests)
@@ -49,7 +55,7 @@ std::string Progress::text(const Moment& moment) const {
   const std::uint64_t runs = moment.runs - std::min(before.runs, moment.runs);
   const std::uint64_t kinds = std::min(moment.kinds - std::min(before.kinds, moment.kinds), runs);
   std::string line = fmt::format(
-      "{} s: {}, {}/s, {} new, {}, {} of {}", moment.elapsed.count() / 1000,
+      "{} s{}: {}, {}/s, {} new, {}, {} of {}", moment.elapsed.count() / 1000, left_text(moment),
       counted(moment.runs, "run"), span == 0 ? 0 : runs * 1000 / span, percent(kinds, runs),
       counted(moment.failures, "failure"), moment.tests_over, counted(tests_, "test"));
   if (moment.runs_wanted != kNoEnd) line = bar(moment.runs, moment.runs_wanted) + ' ' + line;

@@ -133,6 +133,8 @@ Plan ResultFolder::plan(State* state) const {
   plan.options.handed_on = json.value("settings", Settings());
   plan.options.shard.index = json.value("shard_index", std::uint64_t{0});
   plan.options.shard.count = json.value("shard_count", std::uint64_t{1});
+  const auto spent = json.value("spent_ms", std::map<std::string, std::int64_t>());
+  for (const auto& [test, time] : spent) plan.spent[test] = std::chrono::milliseconds(time);
   if (state != nullptr) {
     *state = json.value("complete", false) ? State::Complete : State::Under_way;
   }
@@ -147,6 +149,8 @@ void ResultFolder::write_plan(const Plan& plan, State state) const {
   json["shard_index"] = plan.options.shard.index;
   json["shard_count"] = plan.options.shard.count;
   json["complete"] = state == State::Complete;
+  json["spent_ms"] = Json::object();
+  for (const auto& [test, time] : plan.spent) json["spent_ms"][test] = time.count();
   const std::string path = root_ + "/plan.json";
   const std::string fresh = path + ".new";
   write_whole_file(fresh, json.dump(2) + '\n');

@@ -8,6 +8,8 @@
 //
 // An exploration that was interrupted goes on from it; those of several shards are merged from it.
 
+#include <chrono>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -26,6 +28,8 @@ struct Plan {
   /// Whether `tests` are all tests of the program, apart from disabled ones.
   bool whole_program = false;
   RunOptions options;
+  /// How long the processes of each test have lived, when that is over.
+  std::map<std::string, std::chrono::milliseconds> spent = {};
 
   [[nodiscard]] static Plan of(const RunOptions& options, const TestBinary& binary,
                                const std::vector<ListedTest>& tests);

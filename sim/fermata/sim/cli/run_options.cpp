@@ -169,7 +169,6 @@ Settings settings_of_tests(const RunOptions& options) {
 RunOptions run_options(const Arguments& arguments) {
   const Settle settle(arguments);
   RunOptions options;
-  options.binary = arguments.operands.front();
   options.strategy = Options().strategy;
   options.jobs = processors();
   const auto text = [](const std::string& value) { return value; };

@@ -14,7 +14,6 @@ namespace fermata::sim::cli {
 
 /// The options of `fermata run`.
 struct RunOptions {
-  std::string binary;
   std::string filter = "*";
   bool disabled = false;
 

@@ -9,10 +9,15 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/base/program_path.hpp"
+#include "fermata/sim/base/suggestion.hpp"
 #include "fermata/sim/cli/filter.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/reproduce.hpp"
@@ -35,6 +40,34 @@ std::string last_of(std::string output) {
   std::string text = "\nit printed:";
   for (std::string line; std::getline(lines, line);) text += "\n  " + line;
   return text;
+}
+
+/// What a filter that selects nothing may have meant, for the end of a message.
+std::string suggested(const std::string& filter, const std::vector<ListedTest>& tests) {
+  std::vector<std::string> patterns;
+  for (const ListedTest& test : tests) {
+    patterns.push_back(test.name.substr(0, test.name.find('.')) + ".*");
+  }
+  for (const ListedTest& test : tests) patterns.push_back(test.name);
+  const std::vector<std::string_view> candidates(patterns.begin(), patterns.end());
+  return suggestion(filter, candidates);
+}
+
+/// `filter` selects none of `tests`, but `left_out` that are disabled; they are those of `owner`.
+[[noreturn]] void refuse(const std::string& owner, const std::vector<ListedTest>& tests,
+                         const std::string& filter, std::size_t left_out) {
+  if (left_out > 0) {
+    throw UsageError(fmt::format(
+        "all {} tests that '{}' selects are disabled; --disabled runs them", left_out, filter));
+  }
+  std::string names;
+  constexpr std::size_t kNamed = 10;
+  for (std::size_t i = 0; i < std::min(kNamed, tests.size()); ++i) {
+    names += "\n  " + tests[i].name;
+  }
+  if (tests.size() > kNamed) names += fmt::format("\n  and {} more", tests.size() - kNamed);
+  throw UsageError(fmt::format("'{}' selects none of the {} simulated tests of {}{}{}", filter,
+                               tests.size(), owner, suggested(filter, tests), names));
 }
 
 }  // namespace
@@ -89,30 +122,36 @@ void TestBinary::list(std::chrono::milliseconds limit) {
       last_of(child.output())));
 }
 
-std::vector<ListedTest> TestBinary::selected(const std::string& filter, bool disabled) const {
-  std::vector<ListedTest> result;
-  std::size_t left_out = 0;
+Selection TestBinary::select(const std::string& filter, bool disabled) const {
+  Selection selection;
   for (const ListedTest& test : tests_) {
     if (!selects(filter, test.name)) continue;
     if (test.is_disabled() && !disabled) {
-      ++left_out;
+      ++selection.left_out;
     } else {
-      result.push_back(test);
+      selection.tests.push_back(test);
     }
   }
-  if (!result.empty()) return result;
-  if (left_out > 0) {
-    throw UsageError(fmt::format(
-        "all {} tests that '{}' selects are disabled; --disabled runs them", left_out, filter));
+  return selection;
+}
+
+std::vector<ListedTest> TestBinary::selected(const std::string& filter, bool disabled) const {
+  Selection selection = select(filter, disabled);
+  if (selection.tests.empty()) refuse(path_, tests_, filter, selection.left_out);
+  return std::move(selection.tests);
+}
+
+void refuse_selection(const std::vector<std::unique_ptr<TestBinary>>& binaries,
+                      const std::string& filter, bool disabled) {
+  FERMATA_ASSERT(!binaries.empty());
+  std::vector<ListedTest> all;
+  std::size_t left_out = 0;
+  for (const auto& binary : binaries) {
+    all.insert(all.end(), binary->tests().begin(), binary->tests().end());
+    left_out += binary->select(filter, disabled).left_out;
   }
-  std::string names;
-  constexpr std::size_t kNamed = 10;
-  for (std::size_t i = 0; i < std::min(kNamed, tests_.size()); ++i) {
-    names += "\n  " + tests_[i].name;
-  }
-  if (tests_.size() > kNamed) names += fmt::format("\n  and {} more", tests_.size() - kNamed);
-  throw UsageError(fmt::format("'{}' selects none of the {} simulated tests of {}{}", filter,
-                               tests_.size(), path_, names));
+  refuse(binaries.size() == 1 ? binaries.front()->path() : counted(binaries.size(), "program"), all,
+         filter, left_out);
 }
 
 Command TestBinary::command_for(const std::string& name) const {

@@ -4,6 +4,8 @@
 // A test program: which simulated tests it has, and whether it is the same as some time ago.
 
 #include <chrono>
+#include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,13 @@ struct ListedTest {
 
   /// Whether the test is disabled, by GoogleTest's rules.
   [[nodiscard]] bool is_disabled() const;
+};
+
+/// What a filter selects of a program.
+struct Selection {
+  std::vector<ListedTest> tests;
+  /// How many it would select that are disabled.
+  std::size_t left_out = 0;
 };
 
 class TestBinary {
@@ -38,7 +47,8 @@ class TestBinary {
   [[nodiscard]] const std::string& build() const noexcept { return build_; }
 
   /// The simulated tests that `filter` selects, without the disabled ones unless they are wanted.
-  /// Throws UsageError when it is not a test program.
+  [[nodiscard]] Selection select(const std::string& filter, bool disabled) const;
+  /// These tests. Throws UsageError when there are none.
   [[nodiscard]] std::vector<ListedTest> selected(const std::string& filter, bool disabled) const;
 
   /// The command that runs the test `name` and no other.
@@ -53,5 +63,9 @@ class TestBinary {
   std::size_t others_ = 0;
   std::string build_;
 };
+
+/// Throws the UsageError for a filter that selects no test of `binaries`.
+[[noreturn]] void refuse_selection(const std::vector<std::unique_ptr<TestBinary>>& binaries,
+                                   const std::string& filter, bool disabled);
 
 }  // namespace fermata::sim::cli

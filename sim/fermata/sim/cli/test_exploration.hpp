@@ -4,6 +4,7 @@
 // The exploration of one test: which range is next, and what the explored ones come to. Processes
 // end in any order; here everything is put in the order of the runs.
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -61,6 +62,10 @@ class TestExploration {
   /// Too many of its runs have killed their processes.
   [[nodiscard]] bool given_up() const noexcept { return crashes_ >= kCrashesMax; }
 
+  /// How long the processes of this test have lived, one after the other or side by side.
+  [[nodiscard]] std::chrono::milliseconds spent() const noexcept { return spent_; }
+  void spend(std::chrono::milliseconds time) noexcept { spent_ += time; }
+
   /// Failures whose tapes nobody wants any more.
   std::vector<FailureRecord> take_superseded() { return totals_.take_superseded(); }
   /// Explored and of no interest: what it has left on disk may go.
@@ -93,6 +98,7 @@ class TestExploration {
   std::uint64_t cut_ = kNoEnd;                     // Nothing from here on is wanted.
   unsigned crashes_ = 0;
   bool stable_ = false;
+  std::chrono::milliseconds spent_{};
   std::vector<RangeResult> unwanted_;
   std::vector<RangeResult> settled_;
 };

@@ -20,6 +20,7 @@ void TestTotals::add(RangeResult record) {
   assertions_.add(record.assertions);
   coverage_ = std::move(record.coverage);
   if (record.first_run == 0) first_world_ = std::move(record.first_world);
+  if (skip_reason_.empty()) skip_reason_ = std::move(record.skip_reason);
   trace_hash_ = key_of(trace_hash_, record.trace_hash);
   note_stability(behaviours_.kinds() - kinds_before, record.counts.runs);
   longest_.insert(longest_.end(), record.longest.begin(), record.longest.end());

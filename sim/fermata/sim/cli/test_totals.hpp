@@ -38,6 +38,12 @@ class TestTotals {
   [[nodiscard]] const Catalogue& assertions() const noexcept { return assertions_; }
   /// The faults of its first run, a line each.
   [[nodiscard]] const std::string& first_world() const noexcept { return first_world_; }
+  /// Whether all of its runs were skipped, and none failed.
+  [[nodiscard]] bool is_skipped() const noexcept {
+    return counts_.runs > 0 && counts_.skipped == counts_.runs && failures_.empty();
+  }
+  /// Why the first of its skipped runs was; empty when there is none.
+  [[nodiscard]] const std::string& skip_reason() const noexcept { return skip_reason_; }
   /// What a search that tries one schedule after another has covered: "all 24 schedules".
   [[nodiscard]] const std::string& coverage() const noexcept { return coverage_; }
   /// The longest runs, of which this many are reported.
@@ -68,6 +74,7 @@ class TestTotals {
   Catalogue assertions_;
   std::string coverage_;
   std::string first_world_;
+  std::string skip_reason_;
   std::vector<FailureRecord> failures_;
   std::vector<FailureRecord> superseded_;
   std::vector<ReplayResult> replays_;
