@@ -80,7 +80,7 @@ MAIN_TYPED_TEST(Tasks, Delay) {
 Task<std::string> read_all(TcpStream stream) {
   std::array<std::byte, 4> buffer;
   std::string text;
-  while (const std::size_t size = co_await read_from(stream, buffer)) {
+  while (const std::size_t size = co_await fermata::read_from(stream, buffer)) {
     text.append(reinterpret_cast<const char*>(buffer.data()), size);
   }
   co_return text;
@@ -135,7 +135,7 @@ MAIN_TYPED_TEST(Tasks, AreCancelledWhereTheyWait) {
   const auto inner = [&]() -> Task<> {
     const Leave leave{unwound};
     std::array<std::byte, 4> buffer;
-    co_await read_from(*pair.server, buffer);
+    co_await fermata::read_from(*pair.server, buffer);
   };
   const auto outer = [&]() -> Task<> {
     const Leave leave{unwound};
@@ -159,7 +159,7 @@ MAIN_TYPED_TEST_WITH(Folder, TasksWithFiles, ReadFromAFile) {
   const auto first_of = [&]() -> Task<char> {
     File file = File::open(where);
     std::array<std::byte, 1> buffer;
-    EXPECT_EQ(co_await read_from(file, buffer), 1u);
+    EXPECT_EQ(co_await fermata::read_from(file, buffer), 1u);
     co_return static_cast<char>(buffer[0]);
   };
   EXPECT_EQ(await(first_of()), 'f');

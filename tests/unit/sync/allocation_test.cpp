@@ -44,7 +44,7 @@ Task<> waits(const Future<int>& future, const Channel<int>& channel, const Alloc
   const std::size_t before = count.value();
   for (int i = 0; i < 100; ++i) {
     static_cast<void>(co_await future);
-    co_await after(std::chrono::milliseconds(1));
+    co_await fermata::after(std::chrono::milliseconds(1));
     static_cast<void>(channel.try_send(i));
     static_cast<void>(co_await receive(channel));
     co_await operation([] { suspend(); });

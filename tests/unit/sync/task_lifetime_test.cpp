@@ -28,12 +28,13 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Notes its name when it goes; copies do not.
-class Mark {
+class NoteOfEnd {
  public:
-  Mark(std::vector<std::string>& gone, std::string name) : gone_(&gone), name_(std::move(name)) {}
-  Mark(Mark&& other) noexcept
+  NoteOfEnd(std::vector<std::string>& gone, std::string name)
+      : gone_(&gone), name_(std::move(name)) {}
+  NoteOfEnd(NoteOfEnd&& other) noexcept
       : gone_(std::exchange(other.gone_, nullptr)), name_(std::move(other.name_)) {}
-  ~Mark() {
+  ~NoteOfEnd() {
     if (gone_ != nullptr) gone_->push_back(name_);
   }
 
@@ -44,17 +45,17 @@ class Mark {
 
 class TaskLifetime : public RuntimeFixture {
  protected:
-  Task<> innermost(Mark /*argument*/) {
-    const Mark local(gone, "local of the innermost");
-    co_await after(1h);
+  Task<> innermost(NoteOfEnd /*argument*/) {
+    const NoteOfEnd local(gone, "local of the innermost");
+    co_await fermata::after(1h);
   }
-  Task<> middle(Mark /*argument*/) {
-    const Mark local(gone, "local of the middle");
-    co_await innermost(Mark(gone, "argument of the innermost"));
+  Task<> middle(NoteOfEnd /*argument*/) {
+    const NoteOfEnd local(gone, "local of the middle");
+    co_await innermost(NoteOfEnd(gone, "argument of the innermost"));
   }
   Task<> chain() {
-    const Mark local(gone, "local of the first");
-    co_await middle(Mark(gone, "argument of the middle"));
+    const NoteOfEnd local(gone, "local of the first");
+    co_await middle(NoteOfEnd(gone, "argument of the middle"));
   }
 
   std::vector<std::string> gone;
@@ -64,16 +65,16 @@ class TaskLifetime : public RuntimeFixture {
 };
 
 MAIN_TEST_F(TaskLifetime, GoesWithoutHavingRun) {
-  { const Task<> task = innermost(Mark(gone, "argument")); }
+  { const Task<> task = innermost(NoteOfEnd(gone, "argument")); }
   EXPECT_EQ(gone, std::vector<std::string>{"argument"});
-  Task<> task = innermost(Mark(gone, "replaced"));
-  task = innermost(Mark(gone, "moved"));
+  Task<> task = innermost(NoteOfEnd(gone, "replaced"));
+  task = innermost(NoteOfEnd(gone, "moved"));
   { const Task<> other = std::move(task); }
   EXPECT_EQ(gone, (std::vector<std::string>{"argument", "replaced", "moved"}));
 }
 
 TEST_F(TaskLifetime, NeedsNoRuntimeUnlessItRuns) {
-  { const Task<> task = innermost(Mark(gone, "argument")); }
+  { const Task<> task = innermost(NoteOfEnd(gone, "argument")); }
   EXPECT_EQ(gone, std::vector<std::string>{"argument"});
 }
 
@@ -86,7 +87,7 @@ MAIN_TEST_F(TaskLifetime, IsUnwoundByACancellationFromTheInnermostOut) {
 }
 
 MAIN_TEST_F(TaskLifetime, GoesWithACoroutineThatIsCancelledBeforeItStarts) {
-  const auto carrier = spawn("carrier", innermost(Mark(gone, "argument")));
+  const auto carrier = spawn("carrier", innermost(NoteOfEnd(gone, "argument")));
   carrier.cancel();
   EXPECT_THROW(await(carrier), Cancellation);
   EXPECT_EQ(gone, std::vector<std::string>{"argument"});
@@ -120,9 +121,9 @@ MAIN_TEST_F(TaskLifetime, KeepsACancellationForAfterAProtectedPart) {
 }
 
 /// Waits in its destructor.
-struct Farewell {
+struct WaitsInDestructor {
   int& ended;
-  ~Farewell() {
+  ~WaitsInDestructor() {
     protect_in_destructor([&] { delay(2ms); });
     ++ended;
   }
@@ -130,13 +131,13 @@ struct Farewell {
 
 MAIN_TEST_F(TaskLifetime, WaitsInDestructorsWhileItIsUnwound) {
   int ended = 0;
-  const auto inner = [&](std::unique_ptr<Farewell> /*argument*/) -> Task<> {
-    const Farewell local{ended};
-    co_await after(1h);
+  const auto inner = [&](std::unique_ptr<WaitsInDestructor> /*argument*/) -> Task<> {
+    const WaitsInDestructor local{ended};
+    co_await fermata::after(1h);
   };
   const auto outer = [&]() -> Task<> {
-    const Farewell local{ended};
-    co_await inner(std::unique_ptr<Farewell>(new Farewell{ended}));
+    const WaitsInDestructor local{ended};
+    co_await inner(std::unique_ptr<WaitsInDestructor>(new WaitsInDestructor{ended}));
   };
   const auto carrier = spawn("carrier", outer());
   delay(1ms);
@@ -192,13 +193,13 @@ TEST(AbandonedRunOfTasks, GoesOnWithDestructorsThatWait) {
   options.observer = &observer;
   TestRuntime fixture(options);
   int ended = 0;
-  const auto inner = [&](std::unique_ptr<Farewell> /*argument*/) -> Task<> {
-    const Farewell local{ended};
-    co_await after(1h);
+  const auto inner = [&](std::unique_ptr<WaitsInDestructor> /*argument*/) -> Task<> {
+    const WaitsInDestructor local{ended};
+    co_await fermata::after(1h);
   };
   const auto outer = [&]() -> Task<> {
-    const Farewell local{ended};
-    co_await inner(std::unique_ptr<Farewell>(new Farewell{ended}));
+    const WaitsInDestructor local{ended};
+    co_await inner(std::unique_ptr<WaitsInDestructor>(new WaitsInDestructor{ended}));
   };
   EXPECT_EQ(thrown_by([&] {
               fixture.run([&] {
@@ -221,7 +222,7 @@ struct Counted {
 };
 
 Task<int> takes(Counted /*by_value*/, const Counted& /*by_reference*/, std::string text) {
-  co_await after(1ms);
+  co_await fermata::after(1ms);
   co_return static_cast<int>(text.size());
 }
 

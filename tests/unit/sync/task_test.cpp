@@ -118,7 +118,7 @@ MAIN_TEST_F(TaskTest, WaitsForEvents) {
 MAIN_TEST_F(TaskTest, RunsOtherTasksInTheSameCoroutine) {
   const auto carrier = current_coroutine().id();
   const auto inner = [&]() -> Task<std::uint64_t> {
-    co_await after(1ms);
+    co_await fermata::after(1ms);
     co_return current_coroutine().id();
   };
   const auto outer = [&]() -> Task<> {
@@ -193,7 +193,7 @@ MAIN_TEST_F(TaskTest, CallsOperations) {
   const Instant before = now();
   const auto writer = [&]() -> Task<> {
     for (int i = 1; i <= 4; ++i) {
-      co_await after(1ms);
+      co_await fermata::after(1ms);
       co_await operation([&] { numbers.send(i); });
     }
     numbers.close();
@@ -252,7 +252,7 @@ MAIN_TEST_F(TaskTest, IsABodyOfACoroutine) {
 MAIN_TEST_F(TaskTest, IsRunWhenABodyReturnsIt) {
   const std::string text = "a word that lives on the heap";
   const auto length = spawn("length", [copy = text]() -> Task<std::size_t> {
-    co_await after(1ms);
+    co_await fermata::after(1ms);
     co_return copy.size();
   });
   static_assert(std::is_same_v<decltype(length), const Coroutine<std::size_t>>);
@@ -275,7 +275,7 @@ MAIN_TEST_F(TaskTest, IsRunWhenABodyReturnsIt) {
 
 TEST_F(TaskTest, IsAMainFunction) {
   EXPECT_EQ(fixture.run([]() -> Task<int> {
-    co_await after(1ms);
+    co_await fermata::after(1ms);
     co_return 3;
   }),
             3);
@@ -298,7 +298,7 @@ MAIN_TEST_F(TaskTest, ShowsWhereItWaits) {
     line = __LINE__ + 1;
     co_await future;
     line = __LINE__ + 1;
-    co_await after(1h);
+    co_await fermata::after(1h);
   };
   const auto waiter = spawn("waiter", body());
   suspend();
@@ -382,7 +382,7 @@ MAIN_TEST_F(TaskTest, RefusesWhatIsEmpty) {
             "fermata::UsageError: operation: an empty function: expected one to call");
   EXPECT_EQ(thrown_by([] { static_cast<void>(receive(Channel<int>())); }),
             "fermata::UsageError: receive: an empty handle: expected a channel");
-  EXPECT_EQ(thrown_by([] { static_cast<void>(after(-1ns)); }),
+  EXPECT_EQ(thrown_by([] { static_cast<void>(fermata::after(-1ns)); }),
             "fermata::UsageError: after: a span of -1 ns: expected zero or more");
 }
 
