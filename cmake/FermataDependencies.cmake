@@ -30,6 +30,8 @@ if(libev_HEADERS AND libev_LIBRARY)
 endif()
 find_path(leveldb_HEADERS leveldb/db.h)  # its configuration wants what its package does not bring
 find_library(leveldb_LIBRARY leveldb)
+find_path(catch2_HEADERS catch2/catch.hpp)  # of version 2, which is a header
+find_path(doctest_HEADERS doctest/doctest.h)
 find_package(GTest)
 find_package(rapidcheck CONFIG)
 find_package(nlohmann_json CONFIG)
@@ -49,6 +51,8 @@ fermata_without(libuv_FOUND "libuv" "fermata::uv and everything on real sockets"
 fermata_without(libev_FOUND "libev" "the reactor on libev")
 fermata_without(libevent_FOUND "libevent" "the reactor on libevent")
 fermata_without(spdlog_FOUND "spdlog" "the tests of its sink")
+fermata_without(catch2_HEADERS "Catch2 2" "the test of its adapter")
+fermata_without(doctest_HEADERS "doctest" "the test of its adapter")
 fermata_without(glib_FOUND "GLib" "the tests and the example of guests in its loop")
 fermata_without(FERMATA_ASIO "Boost.Asio" "the tests and the example of guests in its loop")
 fermata_without(sqlite_FOUND "SQLite" "the database driver for it")

@@ -6,7 +6,7 @@
 #
 # Each SIM_TEST and SIM_PROPERTY of a program becomes a test of ctest, which explores it. They are
 # found when the program has been built, by asking it, and are labelled `simulation`. Tests of
-# GoogleTest that are not simulated are left to gtest_discover_tests, which would find these as well.
+# GoogleTest that are not simulated are left to gtest_discover_tests, which finds both kinds.
 #
 # EXTRA_ARGS         further arguments of the program.
 # RUNS               how many schedules a test explores: FERMATA_RUNS. 1000 when nobody says.

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs the libraries, their headers in the layout they are included by, the tool `fermata`, a
-# CMake package `Fermata` with each library as a component and fermata_discover_tests(), and pkg-config files fermata-runtime,
-# fermata-uv, fermata-poll ... What a library needs is what it links.
+# CMake package `Fermata` with each library as a component and fermata_discover_tests(), and
+# pkg-config files fermata-runtime, fermata-uv, fermata-poll ... What a library needs is what it
+# links.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)

@@ -31,7 +31,8 @@ if(NOT result EQUAL 0 OR NOT lines MATCHES "^fermata-tests 1;.*end [0-9]+$")
   elseif(result MATCHES "timeout")
     set(result "it did not end within ${DISCOVERY_TIMEOUT} s (DISCOVERY_TIMEOUT)")
   endif()
-  message(FATAL_ERROR "fermata_discover_tests: ${PROGRAM} does not list simulated tests: ${result}; "
+  message(FATAL_ERROR
+    "fermata_discover_tests: ${PROGRAM} does not list simulated tests: ${result}; "
     "expected a test program that links fermata::sim and has a SIM_TEST\n${output}")
 endif()
 

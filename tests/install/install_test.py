@@ -60,7 +60,8 @@ MAY_PARSE = {
 }
 # For loops and loggers of others; examples and tests compile them.
 HEADERS_OF_OTHERS = {
-    "fermata/host/asio.hpp", "fermata/host/glib.hpp", "fermata/core/spdlog_sink.hpp"}
+    "fermata/host/asio.hpp", "fermata/host/glib.hpp", "fermata/core/spdlog_sink.hpp",
+    "fermata/sim/adapters/catch2.hpp", "fermata/sim/adapters/doctest.hpp"}
 FOREIGN_HEADERS = (
     *("fmt/core.h", "fmt/format.h", "boost/context/detail/fcontext.hpp"),
     *("gtest/gtest.h", "gtest/gtest-spi.h", "gmock/gmock.h", "rapidcheck.h"),

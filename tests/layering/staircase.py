@@ -70,6 +70,8 @@ MAY_INCLUDE = {
     | sim("base tape strategy record audit machine posix guard inspect world report run/process"),
     "sim/fuzz": runtime("base") | sim("base tape strategy record run"),
     "sim/property": runtime("base") | sim("base run"),
+    # Headers for users of other test frameworks.
+    "sim/adapters": runtime("base core sync") | sim("run world"),
     "sim/db": runtime("base core sync reactor io db"),
     "sim/main": runtime("base") | sim("run fuzz"),
     "sim/cli": runtime("base") | sim("base inspect tape record report run/process run"),
@@ -102,5 +104,7 @@ LIBRARIES = {
     "event2/": ("runtime/poll", "bench"),
     "gtest/": ("sim/run", "sim/fuzz", "laws", "tests", "examples", "bench"),
     "rapidcheck": ("sim/property", "laws", "tests"),
+    "catch2/": ("sim/adapters", "tests"),
+    "doctest/": ("sim/adapters", "tests"),
     "benchmark/": ("bench",),
 }

@@ -64,7 +64,7 @@ struct Suite {
   std::vector<const TestOutcome*> tests;
 };
 
-/// Those of GoogleTest; of several programs one for each.
+/// The suites of GoogleTest; of several programs one suite for each.
 std::vector<Suite> suites_of(RunOutcomes outcomes) {
   std::vector<Suite> suites;
   for (const RunOutcome& outcome : outcomes) {

@@ -126,8 +126,8 @@ struct Variable {
 /// From either table; null: there is none of this name.
 [[nodiscard]] const Variable* find_variable(std::string_view name) noexcept;
 
-/// "; did you mean FERMATA_SEED?", for a message about `name`, which is no variable; empty when no
-/// variable has a similar name.
+/// "; did you mean FERMATA_SEED?", for a message about the unknown variable `name`; empty when
+/// none has a similar name.
 [[nodiscard]] std::string suggested_variable(std::string_view name);
 
 /// Reads what begins with FERMATA_ in a null-terminated list of NAME=VALUE. Throws UsageError,

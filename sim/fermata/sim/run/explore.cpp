@@ -80,7 +80,9 @@ class Exploration {
     result_.virtual_time += one.end - Instant{};
     result_.trace_hash = key_of(result_.trace_hash, one.trace_hash);
     if (one.skipped) {
-      if (result_.skipped++ == 0) result_.skip_reason = *one.skipped;
+      if (result_.skipped++ == 0) {
+        result_.skip_reason = one.skipped->empty() ? "without a reason" : *one.skipped;
+      }
     } else {
       result_.behaviours.add(one.trace_hash);
     }

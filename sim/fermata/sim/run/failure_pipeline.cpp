@@ -2,7 +2,6 @@
 #include "fermata/sim/run/failure_pipeline.hpp"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <limits>
@@ -18,6 +17,7 @@
 #include "fermata/sim/run/forked_trials.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/in_process_trials.hpp"
+#include "fermata/sim/run/test_host.hpp"
 #include "fermata/sim/run/world_options.hpp"
 #include "fermata/sim/run/worst_verdict.hpp"
 
@@ -207,9 +207,7 @@ void FailurePipeline::report(const FoundFailure& found, ReportContext context) c
   std::string text = failure_report(found, context);
   events_.failure(found, context, text);
   if (found.crash) text.insert(0, found.signature() + '\n');
-  const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
-  FERMATA_ASSERT(test != nullptr);
-  ADD_FAILURE_AT(test->file(), test->line()) << text;
+  fail_test(text);
 }
 
 }  // namespace fermata::sim::detail

@@ -6,6 +6,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/run/test_host.hpp"
 
 namespace fermata::sim::detail {
 
@@ -61,6 +62,7 @@ std::string command_line(const Settings& settings, const std::string& test) {
 
 std::vector<std::string> arguments_for(const std::string& test) {
   FERMATA_ASSERT(!test.empty());
+  if (const TestHost* host = test_host()) return host->arguments();
   std::vector<std::string> arguments = {"--gtest_filter=" + test};
   if (test.find("DISABLED_") != std::string::npos) {
     arguments.emplace_back("--gtest_also_run_disabled_tests");

@@ -28,6 +28,7 @@
 #include "fermata/sim/run/process/shared_status.hpp"
 #include "fermata/sim/run/reanchor.hpp"
 #include "fermata/sim/run/reproduce.hpp"
+#include "fermata/sim/run/test_host.hpp"
 #include "fermata/sim/run/twin_check.hpp"
 #include "fermata/sim/run/twin_process.hpp"
 #include "fermata/sim/run/world_options.hpp"
@@ -110,8 +111,8 @@ class SimTest {
     ExploreResult result = sim::explore(explore_options, program_);
     if (!result.found) result.found = find_other_twin(program_, explore_options, result, options_);
     status.page().phase.store(StatusPage::Phase::Reporting, std::memory_order_relaxed);
-    ::testing::Test::RecordProperty("schedules", std::to_string(result.runs));
-    ::testing::Test::RecordProperty("trace_hash", seed_text(result.trace_hash));
+    note_of_test("schedules", std::to_string(result.runs));
+    note_of_test("trace_hash", seed_text(result.trace_hash));
     if (result.found) {
       fail(std::move(*result.found));
     } else {
@@ -121,7 +122,7 @@ class SimTest {
     judge_assertions(result);
     events_.explored(explore_options, result);
     status.page().phase.store(StatusPage::Phase::Over, std::memory_order_relaxed);
-    if (result.is_skipped()) GTEST_SKIP() << result.skip_reason;
+    if (result.is_skipped()) skip_test(result.skip_reason);
   }
 
   void print_explored(const ExploreResult& result) const {
@@ -145,7 +146,7 @@ class SimTest {
         missed_by_test(result.catalogue, result.runs - result.skipped, options_);
     if (missed.empty() || result.found) return;
     note_verdict(Verdict::Missed);
-    ADD_FAILURE() << missed;
+    fail_test(missed);
   }
 
   /// The run `run` begins. Returns whether it may.
@@ -211,7 +212,7 @@ class SimTest {
   void replay() {
     const Tape tape = load_tape(options_.replay);
     if (tape.test != name_) {
-      GTEST_SKIP() << options_.replay << " is a tape of " << tape.test;
+      return skip_test(options_.replay + " is a tape of " + tape.test);
     }
     if (is_crash(tape.signature) && options_.shrink == When::On) {
       failures_.replayed_crash(tape);
@@ -275,7 +276,7 @@ class SimTest {
   void replay_with_stops(const Tape& tape) const {
     const auto [summary, failure] = run_with_stops(tape);
     fmt::print("{}: {}\n", options_.replay, summary);
-    if (failure) ADD_FAILURE() << failure->message;
+    if (failure) fail_test(failure->message);
   }
 
   std::pair<std::string, std::optional<Failure>> run_with_stops(const Tape& tape) const {
@@ -356,6 +357,7 @@ void tell_error(const Error& error) {
 }  // namespace
 
 std::string current_test_name() {
+  if (const TestHost* host = test_host()) return host->name();
   const ::testing::TestInfo* test = ::testing::UnitTest::GetInstance()->current_test_info();
   FERMATA_ASSERT(test != nullptr);
   return fmt::format("{}.{}", test->test_suite_name(), test->name());
@@ -369,7 +371,7 @@ void run_sim_test(const Program& program) {
     allow_unserved(process_options().imports.allowed);
     SimTest(program, process_options()).run();
   } catch (const Error& error) {
-    ADD_FAILURE() << error.what();
+    fail_test(error.what());
     tell_error(error);
   }
 }
