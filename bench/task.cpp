@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bench/on_libuv.hpp"
+#include "bench/signal.hpp"
 
 namespace {
 
@@ -48,19 +49,10 @@ BENCHMARK(co_await_ready)->Name("co_await_ready/fermata");
 
 // --- a wake ---
 
-class Signal final : public fermata::Event {
- public:
-  Signal() : Event(fermata::current_runtime(), fermata::EventKind::Plain) {}
-  ~Signal() override { shut(); }
-
- private:
-  void dispose() noexcept override {}
-};
-
 /// Two coroutines that wake each other in turn.
 struct Pair {
-  Signal ping;
-  Signal pong;
+  bench::Signal ping;
+  bench::Signal pong;
   bool done = false;
 };
 

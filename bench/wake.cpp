@@ -6,6 +6,7 @@
 
 #include "bench/floor/mini.hpp"
 #include "bench/on_libuv.hpp"
+#include "bench/signal.hpp"
 
 namespace {
 
@@ -32,19 +33,10 @@ void wake_floor(benchmark::State& state) {
 }
 BENCHMARK(wake_floor)->Name("wake/floor");
 
-class Signal final : public fermata::Event {
- public:
-  Signal() : Event(fermata::current_runtime(), fermata::EventKind::Plain) {}
-  ~Signal() override { shut(); }
-
- private:
-  void dispose() noexcept override {}
-};
-
 void wake_fermata(benchmark::State& state) {
   bench::on_libuv([&] {
-    Signal ping;
-    Signal pong;
+    bench::Signal ping;
+    bench::Signal pong;
     bool done = false;
     const auto peer = fermata::spawn([&] {
       while (!done) {
