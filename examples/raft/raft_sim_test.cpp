@@ -48,9 +48,9 @@ void elect_and_commit(fermata::sim::World& world, raft::Options options) {
   }
   world.nemesis({.machines = {"one", "two", "three"}, .until = 20s});
   world.node("client", [&] {
-    for (const char* command : {"red", "green"}) {
-      raft::propose(*members, command);
-      fermata::delay(1s);
+    for (int i = 1; i <= 8; ++i) {
+      raft::propose(*members, "command-" + std::to_string(i));
+      fermata::delay(100ms);
     }
   });
   world.run();

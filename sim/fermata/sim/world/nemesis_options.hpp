@@ -21,7 +21,7 @@ struct NemesisOptions {
   double crashes = 6;
   /// A machine, or a group of machines, is cut off for a while: from all others or only from other
   /// machines of `machines`, in both directions or in one; or two machines cannot reach each other.
-  double partitions = 8;
+  double partitions = 12;
   /// A machine gets no processor time for a while, as by Node::pause().
   double pauses = 2;
   /// At any time at least this many of `machines` are up, run, and can reach each other in both
