@@ -89,6 +89,7 @@ class FaultPlan final : private FaultPoints {
 
   /// `fault` is planned by somebody else from now on: by itself it does not strike any more.
   void leave_to_plan(Fault fault) noexcept {
+    FERMATA_ASSERT(fault != Fault::Point);
     kinds_[static_cast<std::size_t>(fault)].presence = Presence::Absent;
   }
 

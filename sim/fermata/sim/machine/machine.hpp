@@ -77,6 +77,7 @@ class Machine : private AgendaOwner {
 
   /// Tells whoever listens to this machine what it has come to.
   void came(Occasion occasion, std::string_view subject) const {
+    FERMATA_ASSERT(host_->host_ == host_);
     if (host_->occasions_ != nullptr && !over()) host_->occasions_->came(occasion, subject);
   }
   /// Its programs are to give way before they go on: something strikes now.

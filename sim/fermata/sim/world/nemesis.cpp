@@ -170,6 +170,7 @@ void Nemesis::choose(const std::vector<std::string>& machines) {
 
 void Nemesis::plan(Fault kind, double strikes) {
   if (strikes == 0 || !world_.faults().allows(kind)) return;
+  FERMATA_ASSERT(!victims_.empty());
   if (kind == Fault::Partition && world_.nodes().size() < 2) return;
   const std::uint64_t key = key_of(kNemesisKey, to_string(kind));
   const auto level =
@@ -201,6 +202,7 @@ void Nemesis::plan(Victim& victim, Course& course, std::uint64_t subject, const 
   Strike planned = strike;
   planned.place =
       world_.decisions().draw_place(backend::RandomStream::Fault, strike.key, subject, odds, tell);
+  FERMATA_ASSERT(planned.place < Decisions::kPlaces);
   if (planned.place == 0) return;
   planned.told = world_.decisions().last_told();
   const auto after =
@@ -243,6 +245,8 @@ unsigned Nemesis::Victim::weight(Occasion occasion, std::string_view subject) {
 
 void Nemesis::go_on(Victim& victim, Course& course, unsigned by, Occasion occasion,
                     std::string_view subject) {
+  FERMATA_ASSERT(by > 0);
+  FERMATA_ASSERT(course.next <= course.strikes.size());
   course.come += by;
   while (course.next < course.strikes.size() && course.strikes[course.next].place <= course.come) {
     const Strike& due = course.strikes[course.next++];
@@ -295,6 +299,8 @@ void Nemesis::crash(Victim& victim, const Strike& strike, const std::string& whe
   });
   const std::uint64_t life = node.life();
   world_.crash_now(node);
+  FERMATA_ASSERT(node.is_down());
+  FERMATA_ASSERT(node.life() == life);
   victim.crashed_life_ = life;
   victim.is_paused_ = false;
   const auto tell = [&](const Decision& decision) {
@@ -319,8 +325,10 @@ void Nemesis::pause(Victim& victim, const Strike& strike, const std::string& whe
     return fmt::format("'{}' gets no processor time at {} for {}{}", victim.name(),
                        moment(world_.now()), amount(span), when);
   });
+  FERMATA_ASSERT(span > Duration::zero());
   victim.is_paused_ = true;
   victim.node_.pause_for(span);
+  FERMATA_ASSERT(!is_available(victim));
 }
 
 // --- partitions ---
@@ -362,6 +370,7 @@ Nemesis::Cut Nemesis::cut_of(Victim& victim, std::uint64_t drawn) {
   }
   if (shape == Shape::Out) cut.way = Cut::Way::Out;
   if (shape == Shape::In) cut.way = Cut::Way::In;
+  FERMATA_ASSERT(cut.inside.size() <= victims_.size());
   const bool is_narrow = shape == Shape::AloneOfMachines || shape == Shape::GroupOfMachines;
   cut.is_whole = !(is_narrow && cut.inside.size() < victims_.size());
   if (shape == Shape::Pair && victims_.size() > 1) {
@@ -385,6 +394,8 @@ Nemesis::Cut Nemesis::cut_of(Victim& victim, std::uint64_t drawn) {
 }
 
 void Nemesis::apply(const Cut& cut) {
+  FERMATA_ASSERT(!cut.inside.empty());
+  FERMATA_ASSERT(cut.span > Duration::zero());
   LinkTable& links = world_.network().links();
   for (Victim* each : cut.inside) {
     each->cut_off_until_ = std::max(each->cut_off_until_, world_.now() + cut.span);
@@ -438,6 +449,7 @@ void Nemesis::ends() {
 
 void Nemesis::end_all() {
   world_.heal();
+  FERMATA_ASSERT(ended_);
   for (Victim& victim : victims_) {
     NodeState& node = victim.node_;
     if (node.is_down() && node.life() == victim.crashed_life_) node.come_up();

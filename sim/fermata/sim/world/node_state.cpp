@@ -606,6 +606,7 @@ void NodeState::set_drift(std::int32_t ppm) {
 
 void NodeState::tell_of_occasions(OccasionListener* listener) noexcept {
   FERMATA_ASSERT(!is_thread());
+  FERMATA_ASSERT(listener == nullptr || occasions_ == nullptr);  // There is one nemesis.
   occasions_ = listener;
   disk_.tell_of_occasions(listener);
 }

@@ -185,6 +185,7 @@ void WorldState::begin_nemesis(const NemesisOptions& options) {
   if (nemesis_ != nullptr) throw UsageError("nemesis: this run has one already");
   if (over()) throw UsageError("nemesis: the run is over");
   nemesis_ = std::make_unique<Nemesis>(*this, options);
+  FERMATA_ASSERT(nemesis_ != nullptr);
 }
 
 // --- waiting for the others ---
