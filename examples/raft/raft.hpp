@@ -151,6 +151,7 @@ class Raft {
       log_.push_back({term, command});
       is_saved_ = false;
       index = length();
+      FERMATA_REACHABLE("a leader takes a command");
     }
     while (role_ == Role::kLeader && term_ == term && committed_ < index) {
       fermata::delay(kHeartbeat / 4);
@@ -228,7 +229,10 @@ class Raft {
         known[name] = has ? durable : std::max(0, known[name] - 1);
       }
       const bool is_own = term_at(durable) == term || !options_.commit_only_own_term;
-      if (!agreed.empty() && is_own) commit_up_to(durable);
+      if (!agreed.empty() && is_own && committed_ < durable) {
+        commit_up_to(durable);
+        FERMATA_REACHABLE("a leader commits");
+      }
       fermata::delay(kHeartbeat);
     }
   }
@@ -317,7 +321,7 @@ inline void propose(const Members& members, const std::string& command) {
     for (const auto& [name, address] : members) {
       if (ask(address, "propose " + command) == "yes") return;
     }
-    fermata::delay(std::chrono::milliseconds(100));
+    fermata::delay(std::chrono::milliseconds(100 + fermata::random(900)));
   }
 }
 
