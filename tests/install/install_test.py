@@ -67,6 +67,7 @@ FOREIGN_HEADERS = (
     *("gtest/gtest.h", "gtest/gtest-spi.h", "gmock/gmock.h", "rapidcheck.h"),
     *("nlohmann/json.hpp", "nlohmann/json_fwd.hpp", "CLI/CLI.hpp", "benchmark/benchmark.h"),
     *("uv.h", "ev.h", "event2/event.h", "glib.h", "boost/asio.hpp", "spdlog/spdlog.h"),
+    *("catch2/catch.hpp", "doctest/doctest.h"),
     *("sqlite3.h", "libpq-fe.h", "mysql.h", "sql.h", "sqlext.h"),
 )
 
