@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expects: yield_value
 #include "fermata/sync/task.hpp"
 

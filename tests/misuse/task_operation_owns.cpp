@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // expects: operation: the function owns something, which g++ 12 destroys twice
 #include <string>
 
