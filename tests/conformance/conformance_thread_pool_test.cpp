@@ -92,6 +92,7 @@ MAIN_TYPED_TEST(ThreadPools, MakeTheCallerWaitWhileTheQueueIsFull) {
   delay(1ms);
   EXPECT_EQ(accepted, 0);
   EXPECT_EQ(pool.counters().pending, 3u);
+  EXPECT_THROW(pool.submit([] { ADD_FAILURE(); }, {.timeout = 1ms}), Timeout);
   given_up.cancel();
   EXPECT_THROW(await(given_up), Cancellation);
   EXPECT_EQ(pool.counters().pending, 2u);
