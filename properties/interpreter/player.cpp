@@ -539,18 +539,25 @@ void Player::check_clean(Task& me) {
   }
 }
 
-void Player::told(Task& me, const Expectation& expected) {
-  const std::exception_ptr error = std::current_exception();
-  delivered(error);
+void Player::told(Task& me) {
+  delivered(std::current_exception());
   check_clean(me);
-  if (expected.awaited != nullptr && expected.awaited->error() == error) {
-    const bool may_be_its_own = me.must_end;  // A shutdown gives everybody the same reason.
-    return state_.complain(me, me.life.told_of_another(may_be_its_own));
-  }
   if (me.protect_depth > 0 && !me.protection_cleared && !me.must_end) {
     state_.complain(me, "CORE-CO-06 (CANC): cancelled inside a protected region");
   }
   state_.complain(me, me.life.told(me.must_end));
+}
+
+void Player::told_of_another(Task& me, const Expectation& expected,
+                             const AwaitedCancelled& awaited) {
+  delivered(std::current_exception());
+  check_clean(me);
+  const std::exception_ptr error =
+      expected.awaited != nullptr ? expected.awaited->error() : nullptr;
+  if (error == nullptr || (error != awaited.previous() && error != std::current_exception())) {
+    state_.complain(me, "CORE-CN-02 (CANC): it does not wait for what was cancelled");
+  }
+  state_.complain(me, me.life.told_of_another());
 }
 
 template <class Wait>
@@ -568,13 +575,16 @@ Player::End Player::attempt(Task& me, const Expectation& expected, Wait wait) {
     throw;
   } catch (const OperationCancelled&) {
     end = End::TokenFired;
-    state_.complain(me, me.life.told_of_another(false));
+    state_.complain(me, me.life.told_of_another());
     if (!expected.has_token) state_.complain(me, "CORE-CN-02 (CANC): a token that is not there");
+  } catch (const AwaitedCancelled& awaited) {
+    me.wait.end();
+    told_of_another(me, expected, awaited);
+    return End::Failed;
   } catch (const Cancellation&) {
     me.wait.end();
-    told(me, expected);
-    if (expected.awaited == nullptr || expected.awaited->error() != std::current_exception()) throw;
-    return End::Failed;
+    told(me);
+    throw;
   } catch (const Timeout&) {
     end = End::TimedOut;
   } catch (const PlannedError& error) {

@@ -48,7 +48,8 @@ class Player {
 
   template <class Wait>
   End attempt(Task& me, const Expectation& expected, Wait wait);
-  void told(Task& me, const Expectation& expected);
+  void told(Task& me);
+  void told_of_another(Task& me, const Expectation& expected, const AwaitedCancelled& awaited);
   void check_clean(Task& me);
   void delivered(const std::exception_ptr& error);
 

@@ -65,8 +65,7 @@ class LifecycleModel {
     return {};
   }
   /// What was thrown is the outcome of another coroutine, or of a token.
-  Complaint told_of_another(bool may_be_its_own) {
-    if (may_be_its_own) due_ = false;
+  Complaint told_of_another() const {
     if (due_) return "CORE-CO-05 (CANC): its cancellation gave way to one that is not its own";
     return {};
   }

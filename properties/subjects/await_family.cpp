@@ -16,8 +16,6 @@ namespace fermata::properties {
 namespace {
 namespace await_family {
 
-constexpr std::string_view kRaceIsOver = "The wait for it has ended";
-
 struct Item {
   Ref<PlainEvent> gate;
   bool fails = false;
@@ -180,8 +178,7 @@ class AwaitFamily final : public Subject {
     } catch (const PlannedError& error) {
       items_[error.number].delivered = true;
       stage.complain(model.thrown(error.number));
-    } catch (const Cancellation& cancellation) {
-      if (cancellation.what() != kRaceIsOver) throw;
+    } catch (const AwaitedCancelled&) {
       if (!model.failed()) stage.complain("CORE-CN-02 (CANC): an item's cancellation came first");
     }
   }

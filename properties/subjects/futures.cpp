@@ -24,8 +24,6 @@ using End = FutureModel::End;
 using Kind = FutureModel::Kind;
 using What = End::What;
 
-constexpr const char* kCancelled = "Future has been cancelled";
-
 End end_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -140,14 +138,13 @@ class Futures final : public Subject {
           cue, model_.completed(cell) ? Due::Kept : Due::Later,
           [&] { return await(future, cue.patience); }, [](const Ending&) {});
       got = End{What::Value, value};
-    } catch (const OperationCancelled&) {
+    } catch (const AwaitedCancelled& awaited) {
+      got = End{What::Cancelled};
+      expect_same(future, awaited.previous());
+    } catch (const Cancellation&) {
       throw;
     } catch (const Timeout&) {
       throw;
-    } catch (const Cancellation& cancellation) {
-      if (std::string_view(cancellation.what()) != kCancelled) throw;
-      got = End{What::Cancelled};
-      expect_same(future, std::current_exception());
     } catch (...) {
       got = end_of(std::current_exception());
       expect_same(future, std::current_exception());

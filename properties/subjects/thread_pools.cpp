@@ -239,8 +239,10 @@ class ThreadPools final : public Subject {
       if (!floor_->model.has_lost_workers() || order.task->begun) {
         stage.complain(fmt::format("TP-03 (ERR): a task is told: {}", error.what()));
       }
-    } catch (const Cancellation&) {
-      if (!order.future.is_cancelled() || std::current_exception() != order.future.error()) throw;
+    } catch (const AwaitedCancelled& awaited) {
+      if (awaited.previous() != order.future.error()) {
+        stage.complain("TP-04 (CANC): the cancellation is not the task's");
+      }
       stage.complain(floor_->model.cancelled(*order.task));
     }
     if (order.task->ended && !order.task->unwanted) count(order);

@@ -225,6 +225,8 @@ class Threads final : public Subject {
   void await_end(const Cue& cue, const Census::Handle& handle, std::size_t) {
     try {
       await(handle.thread, cue.patience);
+    } catch (const AwaitedCancelled& awaited) {
+      if (awaited.previous() != handle.thread.error()) throw;
     } catch (...) {
       if (!handle.thread.is_completed() || handle.thread.error() == nullptr) throw;
       if (std::current_exception() != handle.thread.error()) throw;
