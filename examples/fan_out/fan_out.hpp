@@ -19,6 +19,8 @@ struct Backend {
 inline std::vector<int> ask_all(const std::vector<Backend>& backends, fermata::Duration span) {
   const fermata::Instant end = fermata::now() + span;
   fermata::Channel<int> answers("answers", backends.size());
+  // At its end it stops who has not answered by then, and waits for them. Without that they would
+  // go on behind the caller's back, with references to backends that may be gone.
   fermata::Scope asking("asking");
   asking.set_exception_handler([](auto&...) {});
   for (const Backend& backend : backends) {
@@ -32,9 +34,5 @@ inline std::vector<int> ask_all(const std::vector<Backend>& backends, fermata::D
     }
   } catch (const fermata::Timeout&) {
   }
-  // Who has not answered by now is stopped, and waited for. Without that it would go on behind the
-  // caller's back, with a reference to a backend that may be gone.
-  asking.cancel();
-  asking.await_after_cancellation();
   return arrived;
 }

@@ -85,6 +85,7 @@ TEST_F(Programs, NeedNotAllHaveATestThatIsSelected) {
   const Finished found = run_to(0, run_all(lost_update(), "--filter 'Calm.*' --runs 20"));
   EXPECT_FALSE(says(found, "lost_update"));
   EXPECT_FALSE(is_there("example_lost_update_sim_test"));
+  std::filesystem::remove_all(folder_ + "/out");
   expect_refused(run_all(lost_update(), "--filter 'Accoun.*'"),
                  "'Accoun.*' selects none of the 3 simulated tests of 2 programs; did you mean "
                  "Account.*?");

@@ -174,7 +174,7 @@ TEST_F(ScopeTreeTest, RefusesAScopeOfAnotherRuntime) {
 TEST_F(ScopeTreeTest, NeedsARunAndAHandle) {
   EXPECT_EQ(thrown_by([&] { static_cast<void>(runtime.root_scope()); }),
             "fermata::UsageError: root_scope: the runtime is not running");
-  EXPECT_THROW(Scope::detached("too early"), UsageError);
+  EXPECT_THROW(static_cast<void>(Scope::detached("too early")), UsageError);
   fixture.run([] {
     Scope scope = Scope::detached("moved");
     Scope target = std::move(scope);

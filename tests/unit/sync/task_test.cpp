@@ -90,8 +90,9 @@ MAIN_TEST_F(TaskTest, GivesTheSameAsAwait) {
   Promise<std::unique_ptr<int>> parcel;
   parcel.complete(std::make_unique<int>(2));
   const auto body = [&]() -> Task<> {
-    static_assert(std::is_same_v<decltype(co_await future), const int&>);
-    EXPECT_EQ(&co_await future, &await(future)) << "shared, not copied";
+    decltype(auto) shared = co_await future;
+    static_assert(std::is_same_v<decltype(shared), const int&>);
+    EXPECT_EQ(&shared, &await(future)) << "shared, not copied";
     const std::unique_ptr<int> taken = co_await parcel.future();
     EXPECT_EQ(*taken, 2) << "nobody else keeps it";
     EXPECT_EQ(co_await spawn([] { return 3; }), 3);
