@@ -74,8 +74,8 @@ class TaskOwner {
     std::swap(next_key_, other.next_key_);
     return *this;
   }
-  /// Cancels tasks that run in the group's own scope, and waits for them as a Scope does; in another
-  /// scope they run on.
+  /// Cancels tasks that run in the group's own scope, and waits for them as a Scope does; in
+  /// another scope they run on.
   ~TaskOwner() {
     if (core_) core_->abandon();
   }
