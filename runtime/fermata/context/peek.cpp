@@ -21,7 +21,7 @@ struct Visit {
 };
 
 // Runs where `other` would have gone on, and never gets beyond its jump.
-[[gnu::no_sanitize_address]] transfer_t pay(transfer_t from) noexcept {
+[[gnu::no_sanitize_address]] transfer_t visit_other(transfer_t from) noexcept {
   const Visit& visit = *static_cast<Visit*>(from.data);
   visit.visitor.registers = from.fctx;
   visit.other.resumer = &visit.visitor;
@@ -67,7 +67,7 @@ void run_on_top_of(StackContext& other, StackContext& running, void (*visit)(voi
   Visit request{other, running, visit, argument};
   StackContext* const resumer = running.resumer;
   note_departure(running, other);
-  boost::context::detail::ontop_fcontext(other.registers, &request, &pay);
+  boost::context::detail::ontop_fcontext(other.registers, &request, &visit_other);
   running.resumer = &other;
   note_arrival(running);
   other.registers = kept.restore();

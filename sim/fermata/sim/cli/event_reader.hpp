@@ -58,7 +58,7 @@ struct Share {
 /// Sums over runs.
 struct Counts {
   std::uint64_t runs = 0;
-  std::uint64_t skipped = 0;  // Of those.
+  std::uint64_t skipped = 0;  // Among the runs.
   std::uint64_t failures = 0;
   std::uint64_t limit_stops = 0;
   std::uint64_t steps = 0;

@@ -60,7 +60,7 @@ std::string seconds_text(std::chrono::milliseconds time) {
 /// A `testsuite` with its tests.
 struct Suite {
   std::string name;
-  std::string class_prefix;  // Of its tests, whose suites several programs may have.
+  std::string class_prefix;  // Tells suites of several programs apart.
   std::vector<const TestOutcome*> tests;
 };
 

@@ -113,7 +113,7 @@ std::string FaultPlan::text() const {
   std::string text;
   const auto add = [&](std::string_view name, const Kind& kind, std::uint64_t struck) {
     if (kind.odds.numerator == 0 && struck == 0) return;
-    if (kind.odds.numerator == 0) {  // As somebody has planned it.
+    if (kind.odds.numerator == 0) {  // Somebody has planned it.
       text += fmt::format("{}: struck {}\n", name, counted(struck, "time"));
       return;
     }

@@ -134,7 +134,7 @@ class Machine : private AgendaOwner {
   std::uint32_t ip_ = 0;
   bool down_ = false;
   bool may_refuse_threads_ = false;
-  OccasionListener* occasions_ = nullptr;  // Of a host.
+  OccasionListener* occasions_ = nullptr;  // Null without a nemesis.
   bool struck_ = false;                    // Likewise.
 };
 
