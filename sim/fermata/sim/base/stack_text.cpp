@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -125,6 +126,16 @@ std::vector<std::string> without_repetition(const std::vector<std::string>& line
   return result;
 }
 
+std::vector<std::string> look_up(const std::string& offsets) {
+  std::vector<std::string> lines;
+  for (const Frame& frame : symbolize(offsets)) {
+    if (!is_the_users(frame)) continue;
+    const std::string place = frame.place.substr(0, frame.place.find(" (discriminator"));
+    lines.push_back(frame.function + (has_line(frame) ? " at " + place : std::string()));
+  }
+  return without_repetition(lines);
+}
+
 }  // namespace
 
 std::vector<const void*> present_stack() {
@@ -136,19 +147,17 @@ std::vector<const void*> present_stack() {
 }
 
 std::vector<std::string> stack_text(std::span<const void* const> stack) {
+  // By the program's own frames: in other runs of the same failure, others may differ.
+  static std::map<std::string, std::vector<std::string>> known;
   std::string offsets;
   for (const void* address : stack) {
     const std::string offset = offset_of(address);
     if (!offset.empty()) offsets += ' ' + offset;
   }
-  std::vector<std::string> lines;
-  if (offsets.empty()) return lines;
-  for (const Frame& frame : symbolize(offsets)) {
-    if (!is_the_users(frame)) continue;
-    const std::string place = frame.place.substr(0, frame.place.find(" (discriminator"));
-    lines.push_back(frame.function + (has_line(frame) ? " at " + place : std::string()));
-  }
-  return without_repetition(lines);
+  if (offsets.empty()) return {};
+  const auto [text, is_new] = known.try_emplace(offsets);
+  if (is_new) text->second = look_up(offsets);
+  return text->second;
 }
 
 }  // namespace fermata::sim

@@ -15,8 +15,8 @@ namespace fermata::sim {
 
 /// The functions of the user's code in a stack, innermost first: "function at file:line", or the
 /// function alone when the program has no debug information. A line that would follow itself has
-/// "(7 times)" behind it instead. What belongs to Fermata is left out. Asks addr2line; empty when
-/// there is none, or when the program has no names for any of them.
+/// "(7 times)" behind it instead. What belongs to Fermata is left out. Asks addr2line once for each
+/// stack; empty when there is none, or when the program has no names for any of them.
 [[nodiscard]] std::vector<std::string> stack_text(std::span<const void* const> stack);
 
 }  // namespace fermata::sim

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <set>
 #include <utility>
 
@@ -27,16 +26,10 @@ GuardOptions& guard_options() {
   return options;
 }
 
-/// Asked for again and again where a failing run is repeated.
-const std::string& text_of(const Stack& stack) {
-  static std::map<Stack, std::string> known;
-  const auto [place, is_new] = known.try_emplace(stack);
-  if (is_new) {
-    for (const std::string& line : stack_text(stack)) place->second += "  " + line + '\n';
-    if (place->second.empty()) place->second = "  a program without names; build it with -g\n";
-  }
-  FERMATA_ASSERT(!place->second.empty());
-  return place->second;
+std::string text_of(const Stack& stack) {
+  std::string text;
+  for (const std::string& line : stack_text(stack)) text += "  " + line + '\n';
+  return text.empty() ? "  a program without names; build it with -g\n" : text;
 }
 
 void warn(const char* function, const std::string& who, const Stack& stack) {

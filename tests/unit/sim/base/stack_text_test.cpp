@@ -5,6 +5,7 @@
 #include <fermata/runtime.hpp>
 #include <fermata/sim.hpp>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,18 @@ TEST(StackText, NamesTheFunctionsThatLeadHere) {
   const std::vector<std::string> lines = who_is_here();
   EXPECT_TRUE(names(lines, "who_is_here"));
   EXPECT_TRUE(names(lines, "stack_text_test.cpp:"));
+}
+
+TEST(StackText, IsLookedUpOnce) {
+  const std::string path = std::getenv("PATH");
+  std::vector<std::vector<std::string>> looks;
+  for (int i = 0; i < 2; ++i) {
+    looks.push_back(who_is_here());
+    ::setenv("PATH", "/there/is/no/addr2line", 1);
+  }
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_TRUE(names(looks.back(), "who_is_here"));
+  EXPECT_EQ(looks.front(), looks.back());
 }
 
 TEST(StackText, OfASuspendedCoroutineNamesWhereItIs) {
