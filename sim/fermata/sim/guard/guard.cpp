@@ -27,6 +27,7 @@ GuardOptions& guard_options() {
 }
 
 std::string text_of(const Stack& stack) {
+  FERMATA_ASSERT(!stack.empty());
   std::string text;
   for (const std::string& line : stack_text(stack)) text += "  " + line + '\n';
   return text.empty() ? "  a program without names; build it with -g\n" : text;

@@ -213,6 +213,12 @@ void LinkState::lose(Duration time) {
   links_.worsened(*this);
 }
 
+void LinkState::regain() {
+  if (losing_until_ <= from_.world_now()) return;
+  losing_until_ = from_.world_now();
+  tell("heal", "gets through again");
+}
+
 void LinkState::tell(const char* kind, const char* what, std::optional<Instant> until) {
   if (from_.run_log() != nullptr) from_.record_incident(kind, what, &to_, until);
 }

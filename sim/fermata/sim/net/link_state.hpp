@@ -95,6 +95,8 @@ class LinkState {
   void clog(Duration time);
   /// Nothing gets through for this long.
   void lose(Duration time);
+  /// Ends what lose() began.
+  void regain();
   /// Repairs the link: it is like a new one, except for latency and bandwidth.
   void heal();
 

@@ -27,7 +27,7 @@ constexpr unsigned kMarkDoublings = 3;  // A mark counts eight times the first t
 constexpr Duration kLeastAge = std::chrono::milliseconds(1);
 constexpr int kPartsOfAge = 512;
 constexpr std::uint64_t kSpans = 11;    // Each twice the one before: up to twice the age.
-constexpr std::uint64_t kCutSpans = 5;  // The last ones of these: short partitions do little.
+constexpr std::uint64_t kCutSpans = 3;  // The last ones of these: short partitions do little.
 constexpr Odds kLate = {1, 4};          // Of strikes at waits: some time after its beginning.
 
 /// What a partition separates from what: a machine or a group from all other machines, or from
@@ -37,13 +37,13 @@ enum class Shape : std::uint8_t { Alone, AloneOfMachines, Out, In, Pair, Group, 
 constexpr std::array kShapes = {Shape::Alone,
                                 Shape::AloneOfMachines,
                                 Shape::AloneOfMachines,
+                                Shape::AloneOfMachines,
+                                Shape::AloneOfMachines,
                                 Shape::Group,
                                 Shape::GroupOfMachines,
                                 Shape::Pair,
                                 Shape::Out,
                                 Shape::In};
-
-std::string unsaid(const Decision& /*decision*/) { return {}; }
 
 void check_number(const char* name, double number) {
   if (number >= 0 && number <= kMostStrikes) return;
@@ -136,7 +136,7 @@ std::string Nemesis::Cut::text() const {
 // --- before ---
 
 Nemesis::Nemesis(WorldState& world, const NemesisOptions& options)
-    : world_(world), quorum_(options.quorum), begun_(world.now()) {
+    : world_(world), quorum_(options.quorum), targets_(world.decisions()), begun_(world.now()) {
   choose(options.machines);
   check(options, victims_.size());
   if (quorum_ > 0) world_.faults().leave_to_plan(Fault::Partition);
@@ -172,6 +172,7 @@ void Nemesis::plan(Fault kind, double strikes) {
   if (strikes == 0 || !world_.faults().allows(kind)) return;
   FERMATA_ASSERT(!victims_.empty());
   if (kind == Fault::Partition && world_.nodes().size() < 2) return;
+  targets_.allow(kind, static_cast<unsigned>(std::ceil(kLevels.back() * strikes)));
   const std::uint64_t key = key_of(kNemesisKey, to_string(kind));
   const auto level =
       world_.decisions().draw(backend::RandomStream::Fault, key, kLevels.size(), unsaid);
@@ -215,6 +216,7 @@ void Nemesis::plan(Victim& victim, Course& course, std::uint64_t subject, const 
 
 void Nemesis::Victim::came(Occasion occasion, std::string_view subject) {
   if (nemesis_.ended_ || nemesis_.world_.over()) return;
+  if (occasion == Occasion::Mark) nemesis_.come_to(*this, subject);
   if (occasion == Occasion::Wait) {
     nemesis_.go_on(*this, waits_, 1, occasion, subject);
   } else if (const unsigned by = weight(occasion, subject); by > 0) {
@@ -250,30 +252,49 @@ void Nemesis::go_on(Victim& victim, Course& course, unsigned by, Occasion occasi
   course.come += by;
   while (course.next < course.strikes.size() && course.strikes[course.next].place <= course.come) {
     const Strike& due = course.strikes[course.next++];
-    const bool is_told = world_.decisions().names().wanted();
-    if (occasion != Occasion::Wait) victim.node_.set_struck(true);
-    strike_soon(victim, due, is_told ? text_of(occasion, subject) : std::string());
+    if (!targets_.taken()) strike_soon(victim, due, occasion, subject);
   }
 }
 
-void Nemesis::strike_soon(Victim& victim, const Strike& strike, std::string when) {
+void Nemesis::come_to(Victim& victim, std::string_view mark) {
+  const auto found = targets_.came(victim.node_.key(), mark, age());
+  if (!found) return;
+  if (struck_ != nullptr && struck_ != &victim) recover(*struck_);
+  struck_ = &victim;
+  const Strike strike{.kind = found->kind, .told = found->told, .way = found->way};
+  strike_soon(victim, strike, Occasion::Mark, mark);
+}
+
+void Nemesis::strike_soon(Victim& victim, const Strike& strike, Occasion occasion,
+                          std::string_view subject) {
   Duration delay{};
+  if (occasion != Occasion::Wait) victim.node_.set_struck(true);
   if (!victim.node_.is_struck()) {
     const auto tell_late = [&](const Decision& decision) {
       return fmt::format("that '{}' is to {} comes {} after its wait begins", victim.name(),
-                         verb_of(strike.kind), amount(span_of(decision.value)));
+                         verb_of(strike.kind), amount(span_of(strike, decision.value)));
     };
     const std::uint64_t late = world_.decisions().draw_rarely(
         backend::RandomStream::Fault, key_of(strike.key, "late"), kSpans, kLate, tell_late);
-    if (late != 0) delay = span_of(late);
+    if (late != 0) delay = span_of(strike, late);
   }
-  world_.later(delay, [this, &victim, &strike, when = std::move(when)] {
+  const bool is_told = world_.decisions().names().wanted();
+  std::string when = is_told ? text_of(occasion, subject) : std::string();
+  world_.later(delay, [this, &victim, strike, when = std::move(when)] {
     victim.node_.set_struck(false);
     this->strike(victim, strike, when);
   });
 }
 
 // --- what strikes ---
+
+template <Teller Tell>
+std::uint64_t Nemesis::way_of(const Strike& strike, std::uint64_t bound, const Tell& teller) {
+  FERMATA_ASSERT(bound > 0);
+  if (strike.way) return strike.way->number % bound;
+  return world_.decisions().draw(backend::RandomStream::Fault, key_of(strike.key, "way"), bound,
+                                 teller);
+}
 
 void Nemesis::strike(Victim& victim, const Strike& strike, const std::string& when) {
   const bool is_up = victim.node_.phase() != NodeState::Phase::Ended;
@@ -305,11 +326,9 @@ void Nemesis::crash(Victim& victim, const Strike& strike, const std::string& whe
   victim.is_paused_ = false;
   const auto tell = [&](const Decision& decision) {
     return fmt::format("'{}' comes up again {} after its crash", victim.name(),
-                       amount(span_of(decision.value)));
+                       amount(span_of(strike, decision.value)));
   };
-  const std::uint64_t down = world_.decisions().draw(backend::RandomStream::Fault,
-                                                     key_of(strike.key, "down"), kSpans, tell);
-  world_.later(span_of(down), [&victim, life] {
+  world_.later(span_of(strike, way_of(strike, kSpans, tell)), [&victim, life] {
     NodeState& there = victim.node_;
     if (there.is_down() && there.life() == life) there.come_up();
   });
@@ -317,9 +336,7 @@ void Nemesis::crash(Victim& victim, const Strike& strike, const std::string& whe
 
 void Nemesis::pause(Victim& victim, const Strike& strike, const std::string& when) {
   if (!can_spare({&victim}) || victim.node_.is_paused()) return;
-  const std::uint64_t drawn = world_.decisions().draw(backend::RandomStream::Fault,
-                                                      key_of(strike.key, "long"), kSpans, unsaid);
-  const Duration span = span_of(drawn);
+  const Duration span = span_of(strike, way_of(strike, kSpans, unsaid));
   world_.faults().struck_as_planned(Fault::Pause);
   world_.decisions().tell_later(strike.told, [&] {
     return fmt::format("'{}' gets no processor time at {} for {}{}", victim.name(),
@@ -335,11 +352,7 @@ void Nemesis::pause(Victim& victim, const Strike& strike, const std::string& whe
 
 void Nemesis::cut_off(Victim& victim, const Strike& strike, const std::string& when) {
   if (!can_spare({&victim})) return;
-  const std::uint64_t others = std::max<std::size_t>(victims_.size(), 2) - 1;
-  const std::uint64_t drawn =
-      world_.decisions().draw(backend::RandomStream::Fault, key_of(strike.key, "cut"),
-                              kCutSpans * kShapes.size() * others, unsaid);
-  const Cut cut = cut_of(victim, drawn);
+  const Cut cut = cut_of(victim, strike);
   world_.faults().struck_as_planned(Fault::Partition);
   world_.decisions().tell_later(strike.told, [&] {
     return fmt::format("{} at {} for {}{}", cut.text(), moment(world_.now()), amount(cut.span),
@@ -348,9 +361,12 @@ void Nemesis::cut_off(Victim& victim, const Strike& strike, const std::string& w
   apply(cut);
 }
 
-Nemesis::Cut Nemesis::cut_of(Victim& victim, std::uint64_t drawn) {
-  Cut cut{
-      .inside = {&victim}, .outside = {}, .span = span_of(kSpans - kCutSpans + drawn % kCutSpans)};
+Nemesis::Cut Nemesis::cut_of(Victim& victim, const Strike& strike) {
+  const std::uint64_t others = std::max<std::size_t>(victims_.size(), 2) - 1;
+  const std::uint64_t drawn = way_of(strike, kCutSpans * kShapes.size() * others, unsaid);
+  Cut cut{.inside = {&victim},
+          .outside = {},
+          .span = span_of(strike, kSpans - kCutSpans + drawn % kCutSpans)};
   const Shape shape = kShapes[drawn / kCutSpans % kShapes.size()];
   const std::uint64_t number = drawn / kCutSpans / kShapes.size();
   const auto first =
@@ -397,27 +413,40 @@ void Nemesis::apply(const Cut& cut) {
   FERMATA_ASSERT(!cut.inside.empty());
   FERMATA_ASSERT(cut.span > Duration::zero());
   LinkTable& links = world_.network().links();
+  std::erase_if(partitions_, [&](const Going& each) { return each.until <= world_.now(); });
+  partitions_.push_back({.inside = cut.inside, .closed = {}, .until = world_.now() + cut.span});
+  Going& going = partitions_.back();
+  const auto lose = [&](NodeState& from, NodeState& to) {
+    LinkState& link = links.between(from, to);
+    link.lose(cut.span);
+    going.closed.push_back(&link);
+  };
   for (Victim* each : cut.inside) {
-    each->cut_off_until_ = std::max(each->cut_off_until_, world_.now() + cut.span);
     for (NodeState* other : cut.outside) {
-      if (cut.way != Cut::Way::In) links.between(each->node_, *other).lose(cut.span);
-      if (cut.way != Cut::Way::Out) links.between(*other, each->node_).lose(cut.span);
+      if (cut.way != Cut::Way::In) lose(each->node_, *other);
+      if (cut.way != Cut::Way::Out) lose(*other, each->node_);
     }
   }
 }
 
 // --- how much ---
 
-Duration Nemesis::span_of(std::uint64_t drawn) const {
+Duration Nemesis::age() const { return std::max<Duration>(world_.now() - begun_, kLeastAge); }
+
+Duration Nemesis::span_of(const Strike& strike, std::uint64_t drawn) const {
   FERMATA_ASSERT(drawn < kSpans);
-  const Duration age = std::max<Duration>(world_.now() - begun_, kLeastAge);
+  const Duration age = strike.way ? strike.way->age : this->age();
   return age / kPartsOfAge * (std::int64_t{1} << drawn);
 }
 
 bool Nemesis::is_available(const Victim& victim) const noexcept {
   const NodeState& node = victim.node_;
+  const auto cuts_off = [&](const Going& each) {
+    return each.until > world_.now() &&
+           std::find(each.inside.begin(), each.inside.end(), &victim) != each.inside.end();
+  };
   return node.phase() != NodeState::Phase::Ended && !node.is_paused() &&
-         victim.cut_off_until_ <= world_.now();
+         std::none_of(partitions_.begin(), partitions_.end(), cuts_off);
 }
 
 bool Nemesis::can_spare(const std::vector<Victim*>& victims) const {
@@ -433,6 +462,18 @@ bool Nemesis::can_spare(const std::vector<Victim*>& victims) const {
 
 // --- the end ---
 
+void Nemesis::recover(Victim& victim) {
+  NodeState& node = victim.node_;
+  if (node.is_down() && node.life() == victim.crashed_life_) node.come_up();
+  if (std::exchange(victim.is_paused_, false)) node.unpause();
+  std::erase_if(partitions_, [&](const Going& each) {
+    if (each.inside.front() != &victim) return false;
+    for (LinkState* link : each.closed) link->regain();
+    return true;
+  });
+  FERMATA_ASSERT(!node.is_down() || node.life() != victim.crashed_life_);
+}
+
 void Nemesis::ends() {
   if (std::exchange(ended_, true)) return;
   if (world_.over()) return;
@@ -441,8 +482,8 @@ void Nemesis::ends() {
   for (Victim& victim : victims_) {
     moments = std::max(moments, victim.moments_.come);
     waits = std::max(waits, victim.waits_.come);
-    victim.cut_off_until_ = {};
   }
+  partitions_.clear();
   world_.decisions().came({kMomentsKey, moments});
   world_.decisions().came({kWaitsKey, waits});
 }
@@ -450,11 +491,7 @@ void Nemesis::ends() {
 void Nemesis::end_all() {
   world_.heal();
   FERMATA_ASSERT(ended_);
-  for (Victim& victim : victims_) {
-    NodeState& node = victim.node_;
-    if (node.is_down() && node.life() == victim.crashed_life_) node.come_up();
-    if (std::exchange(victim.is_paused_, false)) node.unpause();
-  }
+  for (Victim& victim : victims_) recover(victim);
 }
 
 }  // namespace fermata::sim::detail

@@ -8,6 +8,7 @@
 //          half at its waits. Each is a draw of its own, whose key is the machine, the kind and a
 //          number: its place on the course of the machine, or 0 for none. So a strike can be left
 //          out of a replay without the others. How it goes is drawn when it comes.
+// Targets  Some runs have strikes at their marks instead, see nemesis_targets.hpp.
 // Courses  The length of the longest course of each of the two kinds is told to the strategy at the
 //          end, which draws the places of later runs from it.
 
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,7 @@
 #include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/machine/occasion.hpp"
 #include "fermata/sim/world/nemesis_options.hpp"
+#include "fermata/sim/world/nemesis_targets.hpp"
 #include "fermata/sim/world/node_state.hpp"
 
 namespace fermata::sim::detail {
@@ -47,6 +50,7 @@ class Nemesis final {
     std::uint64_t key = 0;
     std::uint64_t place = 0;  // On the course, from 1.
     std::uint64_t told = 0;   // As Decisions::last_told() names the draw of its place.
+    std::optional<NemesisTargets::Way> way = {};  // Without it the way is drawn.
   };
 
   /// How far a machine has come, and what strikes it on the way.
@@ -76,11 +80,17 @@ class Nemesis final {
     bool has_news_ = false;                               // It has sent nothing since.
     std::uint64_t crashed_life_ = 0;  // The last one that the nemesis has ended.
     bool is_paused_ = false;          // By the nemesis.
-    Instant cut_off_until_;
   };
 
   /// A partition that is drawn.
   struct Cut;
+
+  /// A partition that has begun.
+  struct Going {
+    std::vector<Victim*> inside;  // The first is whom it struck.
+    std::vector<LinkState*> closed;
+    Instant until;
+  };
 
   void choose(const std::vector<std::string>& machines);
   void plan(Fault kind, double strikes);
@@ -88,15 +98,25 @@ class Nemesis final {
   /// Moves `victim` on along one of its courses, and strikes what is due there.
   void go_on(Victim& victim, Course& course, unsigned by, Occasion occasion,
              std::string_view subject);
-  void strike_soon(Victim& victim, const Strike& strike, std::string when);
+  /// `victim` comes to a mark, which may be a target.
+  void come_to(Victim& victim, std::string_view mark);
+  /// At a moment or a wait of `victim`, told with `subject`.
+  void strike_soon(Victim& victim, const Strike& strike, Occasion occasion,
+                   std::string_view subject);
   void strike(Victim& victim, const Strike& strike, const std::string& when);
   void crash(Victim& victim, const Strike& strike, const std::string& when);
   void cut_off(Victim& victim, const Strike& strike, const std::string& when);
   void pause(Victim& victim, const Strike& strike, const std::string& when);
   void apply(const Cut& cut);
-  [[nodiscard]] Cut cut_of(Victim& victim, std::uint64_t drawn);
-  /// For how long something strikes now: from a small part of the run's age to twice that.
-  [[nodiscard]] Duration span_of(std::uint64_t drawn) const;
+  /// Ends what strikes have done to `victim`.
+  void recover(Victim& victim);
+  [[nodiscard]] Cut cut_of(Victim& victim, const Strike& strike);
+  /// How `strike` goes: a number below `bound`.
+  template <Teller Tell>
+  [[nodiscard]] std::uint64_t way_of(const Strike& strike, std::uint64_t bound, const Tell& teller);
+  [[nodiscard]] Duration age() const;
+  /// How long what `strike` does lasts: from a small part of the run's age to twice that.
+  [[nodiscard]] Duration span_of(const Strike& strike, std::uint64_t drawn) const;
   [[nodiscard]] bool is_available(const Victim& victim) const noexcept;
   /// Whether the quorum is left without these.
   [[nodiscard]] bool can_spare(const std::vector<Victim*>& victims) const;
@@ -105,6 +125,9 @@ class Nemesis final {
   WorldState& world_;
   std::size_t quorum_;
   std::deque<Victim> victims_;
+  std::vector<Going> partitions_;
+  NemesisTargets targets_;
+  Victim* struck_ = nullptr;  // By the last strike at a target.
   Instant begun_;
   bool ended_ = false;
 };

@@ -13,15 +13,17 @@ namespace fermata::sim {
 /// The misfortune that a nemesis brings upon machines; see World::nemesis(). The three numbers say
 /// how many strikes there are in a run on average, however long it is; they may be fractions. Some
 /// runs have none of a kind, others more than twice as many. Strikes are placed on the moments of
-/// each machine that an earlier run has come to, so they are fewer where machines do little.
+/// each machine that an earlier run has come to, so they are fewer where machines do little. In
+/// half of the runs that come to a mark (FERMATA_REACHABLE, FERMATA_SOMETIMES) they come at some of
+/// the marks instead, again and again.
 struct NemesisOptions {
   /// The machines that it strikes. Empty: all that exist, except the one whose program calls.
   std::vector<std::string> machines = {};
   /// A machine goes down, as by Node::crash(), and comes up again.
-  double crashes = 6;
+  double crashes = 12;
   /// A machine, or a group of machines, is cut off for a while: from all others or only from other
   /// machines of `machines`, in both directions or in one; or two machines cannot reach each other.
-  double partitions = 12;
+  double partitions = 6;
   /// A machine gets no processor time for a while, as by Node::pause().
   double pauses = 2;
   /// At any time at least this many of `machines` are up, run, and can reach each other in both

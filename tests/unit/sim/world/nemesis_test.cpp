@@ -232,6 +232,60 @@ TEST(Nemesis, StrikesAtMarksOfTheProgram) {
   EXPECT_GT(struck, 0);
 }
 
+// --- targets ---
+
+/// What strikes three machines that come to the same mark again and again.
+struct Hunt {
+  std::size_t strikes = 0;
+  bool only_at_marks = true;
+  bool always_recovers = true;  // Who was struck before, when another machine is struck.
+
+  explicit Hunt(std::uint64_t seed) {
+    Program program;
+    program.body = [](World& world) {
+      for (const std::string_view name : kThree) {
+        world.service(name, [] {
+          for (;;) {
+            FERMATA_REACHABLE("a turn begins");
+            delay(10ms);
+          }
+        });
+      }
+      world.nemesis({.pauses = 12});
+      delay(300ms);
+    };
+    Runner runner(program, "random", {.faults = nemesis_alone()});
+    runner.set_recording(true);
+    EXPECT_FALSE(runner.run(seed).failure);
+    for (const auto& [key, sentence] : runner.decisions().names().all()) {
+      if (sentence.find(", just after \"a turn begins\"") != std::string::npos) {
+        ++strikes;
+      } else if (sentence.find(" at +") != std::string::npos) {
+        only_at_marks = false;
+      }
+    }
+    std::map<std::string, int> wrong;  // What is wrong with each machine.
+    for (const RunLog::Disturbance& each : runner.run_log()->disturbances()) {
+      const bool begins = each.kind == "crash" || each.kind == "pause";
+      if (begins) ++wrong[each.machine];
+      if (each.kind == "restart" || each.kind == "resume") wrong.erase(each.machine);
+      if (begins && wrong.size() > 1) always_recovers = false;
+    }
+  }
+};
+
+TEST(Nemesis, ComesBackToAMarkInSomeRuns) {
+  int hunts = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Hunt hunt(seed);
+    if (hunt.strikes < 5 || !hunt.only_at_marks) continue;
+    ++hunts;
+    EXPECT_TRUE(hunt.always_recovers) << seed;
+  }
+  EXPECT_GT(hunts, 10);
+  EXPECT_LT(hunts, 60);
+}
+
 // --- the quorum ---
 
 /// What the run log says of machines and links at one time.
@@ -252,6 +306,7 @@ struct Health {
       Instant& until = cut_until[{what.machine, what.other}];
       until = std::max(until, *what.until);
     }
+    if (what.kind == "heal") cut_until.erase({what.machine, what.other});
   }
   [[nodiscard]] bool reaches(std::string_view from, std::string_view to, Instant now) const {
     const auto cut = cut_until.find({std::string(from), std::string(to)});
@@ -289,7 +344,10 @@ int least_together(std::size_t quorum, std::uint64_t seed) {
   program.body = [quorum](World& world) {
     for (const std::string_view name : kFive) {
       world.service(name, [] {
-        for (;;) delay(2ms);
+        for (;;) {
+          delay(2ms);
+          FERMATA_REACHABLE("it goes on");
+        }
       });
     }
     world.nemesis({.crashes = 20, .partitions = 20, .pauses = 20, .quorum = quorum});
