@@ -195,12 +195,15 @@ void ScopeBase::join(const SourcePlace& place) noexcept {
   if (!can_be_joined_by_caller()) {
     return runtime().log(info() + " is destroyed where nobody can wait for its members");
   }
+  CoroutineBase& me = current_coroutine();
+  const bool told_to_unwind = me.has(CoroutineBase::kToldToUnwind);
   try {
     protect_in_destructor([&] {
       while (!is_over()) wait_for_news_of(is_closed() ? *children_.first() : *this);
     });
-  } catch (...) {  // The run ends by force.
-    current_coroutine().waker().clear();
+  } catch (...) {  // The run ends by force, which the coroutine is told where it waits next.
+    me.waker().clear();
+    if (!told_to_unwind) me.unset(CoroutineBase::kToldToUnwind);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -229,6 +230,106 @@ TEST_F(CutScopeJoinTest, UnwindsMembersBeforeTheLocalsDie) {
   }),
                backend::AbandonRun);
   EXPECT_EQ(steps, (Steps{"the member is unwound", "the local dies"}));
+}
+
+/// Runs that are cut while the member of a scope waits in a destructor for the scope's owner, which
+/// is the first to be told that this cannot end.
+class EndlessScopeJoinTest : public CutScopeJoinTest {
+ protected:
+  /// Runs `owner` and cuts the run as soon as `cut` is set. `owner` gets a body for its member.
+  void run_and_cut(const std::function<void(const std::function<void()>& member)>& owner) {
+    cutter.when = [this] { return cut; };
+    const std::function<void()> member = [this] {
+      struct WaitsForMain {
+        Coroutine<>& owner;
+        ~WaitsForMain() {
+          try {
+            protect_in_destructor([&] { await(owner); });
+          } catch (...) {  // Ends with its coroutine.
+          }
+        }
+      };
+      const WaitsForMain last{of_owner};
+      delay(1h);
+    };
+    EXPECT_THROW(fixture.run([&] {
+      of_owner = spawn("owner", [&] { owner(member); });
+      await(of_owner);
+    }),
+                 backend::AbandonRun);
+  }
+  void expect_log_of_the_wait_only() const {
+    EXPECT_NE(fixture.log.find("waits in a destructor for something that can no longer happen"),
+              std::string::npos)
+        << fixture.log;
+    EXPECT_EQ(fixture.log.find("has swallowed"), std::string::npos) << fixture.log;
+  }
+
+  bool cut = false;
+  Coroutine<> of_owner;
+};
+
+TEST_F(EndlessScopeJoinTest, PutsOffTheUnwindingOnANormalExit) {
+  run_and_cut([this](const auto& member) {
+    {
+      const Scope scope("workers");
+      scope.spawn(member);
+      suspend();
+      cut = true;
+    }
+    steps.push_back("left");
+  });
+  EXPECT_EQ(steps, (Steps{"left"}));
+  expect_log_of_the_wait_only();
+}
+
+TEST_F(EndlessScopeJoinTest, PutsOffTheUnwindingWhileAnExceptionUnwinds) {
+  run_and_cut([this](const auto& member) {
+    const std::string error = thrown_by([&] {
+      const Scope scope("workers");
+      scope.spawn(member);
+      suspend();
+      cut = true;
+      throw Error("failed");
+    });
+    steps.push_back(error);
+  });
+  EXPECT_EQ(steps, (Steps{"fermata::Error: failed"}));
+  expect_log_of_the_wait_only();
+}
+
+TEST_F(EndlessScopeJoinTest, GoesOnWithAnUnwindingThatHasBegunBefore) {
+  run_and_cut([this](const auto& member) {
+    try {
+      const Scope scope("workers");
+      scope.spawn(member);
+      suspend();
+      cut = true;
+      delay(1h);
+    } catch (const ForcedUnwind&) {
+      suspend();  // Returns: it is told once.
+      steps.push_back("unwound");
+      throw;
+    }
+  });
+  EXPECT_EQ(steps, (Steps{"unwound"}));
+  expect_log_of_the_wait_only();
+}
+
+TEST_F(EndlessScopeJoinTest, UnwindsTheOwnerWhereItWaitsNext) {
+  run_and_cut([this](const auto& member) {
+    {
+      const Scope scope("workers");
+      scope.spawn(member);
+      suspend();
+      cut = true;
+    }
+    steps.push_back("left");
+    delay(1h);
+    steps.push_back("never");
+  });
+  EXPECT_EQ(steps, (Steps{"left"}));
+  expect_log_of_the_wait_only();
 }
 
 }  // namespace
