@@ -62,6 +62,7 @@ std::exception_ptr as_own(const std::exception_ptr& reason) {
   coroutine.priority_ = priority;
   const NoSuspend guard(runtime_);
   const auto scope = Ref<ScopeBase>::share(strategy->provide_scope(coroutine, asked));
+  if (!takes(*scope, runtime_)) refuse_spawn(*scope);
   strategy->before_spawn(coroutine, *scope);
   if (!takes(*scope, runtime_)) refuse_spawn(*scope);
   enlist(coroutine, coroutine.priority_, *scope);

@@ -107,6 +107,35 @@ MAIN_TEST_F(SpawnStrategyTest, CannotSendToAScopeThatTakesNothing) {
             "fermata::UsageError: spawn: " + over.info() + " is closed: expected an open scope");
 }
 
+MAIN_TEST_F(SpawnStrategyTest, IsNotToldBeforeWhatItsScopeRefuses) {
+  const Scope scope("workers");
+  scope.set_spawn_strategy(strategy);
+  const Scope over = Scope::detached("over");
+  over.cancel();
+  strategy->other = &*over;
+  EXPECT_THROW(scope.spawn("one", [] {}), UsageError);
+  TestRuntime elsewhere;
+  elsewhere.run([&] {
+    strategy->other = &elsewhere.runtime.root_scope();
+    EXPECT_EQ(thrown_by([&] { scope.spawn("two", [] {}); }),
+              "fermata::UsageError: spawn: " + strategy->other->info() + " belongs to runtime '" +
+                  std::string(elsewhere.runtime.name()) + "': expected a scope of '" +
+                  std::string(runtime.name()) + "'");
+  });
+  EXPECT_EQ(steps, (Steps{"scope for one", "scope for two"}));
+}
+
+MAIN_TEST_F(SpawnStrategyTest, MayNotCloseTheScopeBefore) {
+  class Closes final : public SpawnStrategy {
+    void before_spawn(CoroutineBase&, ScopeBase& scope) override { scope.cancel(); }
+  };
+  const Scope scope = Scope::detached("workers");
+  scope.set_spawn_strategy(std::make_shared<Closes>());
+  EXPECT_EQ(thrown_by([&] { scope.spawn("one", [this] { steps.emplace_back("runs"); }); }),
+            "fermata::UsageError: spawn: " + scope.info() + " is closed: expected an open scope");
+  EXPECT_EQ(steps, (Steps{}));
+}
+
 MAIN_TEST_F(SpawnStrategyTest, MaySetThePriority) {
   const Scope scope("workers");
   strategy->hurries = true;
