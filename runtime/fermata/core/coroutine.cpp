@@ -77,8 +77,9 @@ CoroutineBase::Extras& CoroutineBase::extras() {
 }
 
 std::exception_ptr CoroutineBase::error_for_waiter(const std::exception_ptr& error) {
-  if (!is_cancellation(error)) return error;
-  return extras().awaited_error.of(error, [this] {
+  if (extras_ != nullptr && extras_->awaited_error.kept()) return extras_->awaited_error.kept();
+  if (!detail::AwaitedError::is_for_the_work_alone(error)) return error;
+  return extras().awaited_error.make(error, [this] {
     return name_.empty() ? label() : fmt::format("coroutine '{}'", name_.view());
   });
 }

@@ -19,8 +19,10 @@ bool takes(const ScopeBase& scope, const Runtime& runtime) noexcept {
   return scope.is_open() && &scope.runtime() == &runtime;
 }
 
-/// `reason`, or one that says the same, when it would tell its taker that something else has ended.
-std::exception_ptr as_own(const std::exception_ptr& reason) {
+}  // namespace
+
+std::exception_ptr as_own_cancellation(const std::exception_ptr& reason) {
+  FERMATA_ASSERT(reason != nullptr);
   try {
     std::rethrow_exception(reason);
   } catch (const AwaitedCancelled& foreign) {
@@ -29,12 +31,12 @@ std::exception_ptr as_own(const std::exception_ptr& reason) {
     return Cancellation(foreign.what()).with_previous(reason);
   } catch (const LimitReached& foreign) {
     return Cancellation(foreign.what()).with_previous(reason);
-  } catch (...) {
+  } catch (const Cancellation&) {
     return reason;
+  } catch (...) {
+    return nullptr;
   }
 }
-
-}  // namespace
 
 [[gnu::flatten]] void Scheduler::spawn(CoroutineBase& coroutine, Priority priority,
                                        ScopeBase* scope) {
@@ -118,11 +120,17 @@ void Scheduler::enroll(CoroutineBase& coroutine, ScopeBase& scope) {
 
 void Scheduler::cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely) {
   if (coroutine.is_closed()) return;
-  FERMATA_REQUIRE(!reason || is_cancellation(reason), "cancel: the reason must be a Cancellation");
-  reason = reason ? as_own(reason) : make_cancellation("Coroutine cancelled");
+  reason = reason ? as_own_cancellation(reason) : make_cancellation("Coroutine cancelled");
+  FERMATA_REQUIRE(reason != nullptr, "cancel: the reason must be a Cancellation");
+  cancel_with(coroutine, reason, safely);
+}
+
+void Scheduler::cancel_with(CoroutineBase& coroutine, const std::exception_ptr& reason,
+                            bool safely) {
+  FERMATA_ASSERT(!coroutine.is_closed());
   if (coroutine.is_protected()) {
     std::exception_ptr& deferred = coroutine.extras().deferred_cancellation;
-    if (!deferred && !coroutine.stored_error_) deferred = std::move(reason);
+    if (!deferred && !coroutine.stored_error_) deferred = reason;
     return;
   }
   if (!runs(coroutine) && safely && coroutine.is_started()) {
@@ -147,7 +155,7 @@ void Scheduler::cancel_member(CoroutineBase& coroutine, const std::exception_ptr
   if (safely && coroutine.is_started()) {
     become_zombie(coroutine);
   } else {
-    cancel(coroutine, reason, false);
+    cancel_with(coroutine, reason, false);
   }
 }
 

@@ -117,7 +117,7 @@ class Scheduler {
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
   /// Cancels a coroutine on behalf of its scope: with `safely` one that has started runs on as a
-  /// zombie.
+  /// zombie. REQUIRES: as_own_cancellation() has given `reason`.
   void cancel_member(CoroutineBase& coroutine, const std::exception_ptr& reason, bool safely);
   void enter_protected();
   /// Returns the cancellation that arrived inside, when the outermost region ends with one. In a
@@ -172,8 +172,7 @@ class Scheduler {
   /// No handler of the user's is called any more.
   [[nodiscard]] bool ends_by_force() const noexcept { return unwinding_ || abandoned_; }
 
-  /// From now until it is removed, it is asked before a deadlock is declared, and removed then; in
-  /// the order of their addition.
+  /// Asked before a deadlock is declared, in the order of their addition, and removed then.
   void add_soft_resolver(SoftResolver& resolver) noexcept { soft_resolvers_.push_back(resolver); }
   void remove_soft_resolver(SoftResolver& resolver) noexcept { soft_resolvers_.remove(resolver); }
 
@@ -287,6 +286,7 @@ class Scheduler {
   void spawn_by_strategy(CoroutineBase& coroutine, Priority priority, ScopeBase& asked);
   [[noreturn]] void refuse_spawn(const ScopeBase& scope) const;
   void cancel_at_birth(CoroutineBase& coroutine);
+  void cancel_with(CoroutineBase& coroutine, const std::exception_ptr& reason, bool safely);
   void become_zombie(CoroutineBase& coroutine) noexcept;
   void enqueue(CoroutineBase& coroutine, backend::WakeCause cause) {
     if (coroutine.priority_ == Priority::High && cause != backend::WakeCause::Yield) [[unlikely]] {

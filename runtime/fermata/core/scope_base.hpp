@@ -247,11 +247,17 @@ class ScopeBase final : public Event {
   [[nodiscard]] std::vector<Ref<ScopeBase>> snapshot_of_children() const;
 
   // scope_cancel.cpp
-  void require_cancellable(const ScopeCancelOptions& options) const;
+  struct Reasons {
+    explicit Reasons(std::exception_ptr reason) : told(reason), for_members(std::move(reason)) {}
+    Reasons(std::exception_ptr a_told, std::exception_ptr its_own)
+        : told(std::move(a_told)), for_members(std::move(its_own)) {}
+    std::exception_ptr told;         // What the scope keeps, and whoever waits for it gets.
+    std::exception_ptr for_members;  // The form in which a coroutine is given it.
+  };
+  [[nodiscard]] Reasons checked_reasons(const ScopeCancelOptions& options) const;
   void cancel_later(const ScopeCancelOptions& options);
-  void cancel_tree(const std::exception_ptr& reason, Wave wave);
-  void strike(const std::exception_ptr& for_children, const std::exception_ptr& for_members,
-              Wave wave);
+  void cancel_tree(const Reasons& reasons, Wave wave);
+  void strike(const Reasons& for_children, const std::exception_ptr& for_members, Wave wave);
   [[nodiscard]] Wave own_wave() const noexcept { return wave_of(started_members()); }
   [[nodiscard]] static Wave wave_of(StartedMembers started) noexcept {
     return started == StartedMembers::LetRun ? Wave::Safe : Wave::Hard;

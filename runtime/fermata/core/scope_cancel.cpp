@@ -27,10 +27,9 @@ ScopeBase& ScopeBase::set_started_members(StartedMembers started) noexcept {
 }
 
 void ScopeBase::cancel(const ScopeCancelOptions& options) {
-  require_cancellable(options);
+  const Reasons reasons = checked_reasons(options);
   if (options.after > Duration::zero()) return cancel_later(options);
-  cancel_tree(options.reason ? options.reason : make_reason("Scope was cancelled"),
-              wave_of(options.started.value_or(started_members())));
+  cancel_tree(reasons, wave_of(options.started.value_or(started_members())));
 }
 
 void ScopeBase::cancel_later(const ScopeCancelOptions& options) {
@@ -46,39 +45,44 @@ void ScopeBase::cancel_later(const ScopeCancelOptions& options) {
   deadline_->start();
 }
 
-void ScopeBase::require_cancellable(const ScopeCancelOptions& options) const {
+// Whatever kind a reason has is asked once, however many members there are.
+ScopeBase::Reasons ScopeBase::checked_reasons(const ScopeCancelOptions& options) const {
   if (root_) {
     throw UsageError(fmt::format("cancel: {} ends with its runtime: expected shutdown()", info()));
-  }
-  if (options.reason && !is_cancellation(options.reason)) {
-    throw UsageError(fmt::format("cancel: {} was given '{}' as the reason: expected a Cancellation",
-                                 info(), message_of(options.reason)));
   }
   if (options.after < Duration::zero()) {
     throw UsageError(fmt::format("cancel: after {} ns for {}: expected zero or more",
                                  options.after.count(), info()));
   }
+  if (!options.reason) return Reasons(make_reason("Scope was cancelled"));
+  Reasons reasons(options.reason, detail::as_own_cancellation(options.reason));
+  if (!reasons.for_members) {
+    throw UsageError(fmt::format("cancel: {} was given '{}' as the reason: expected a Cancellation",
+                                 info(), message_of(options.reason)));
+  }
+  return reasons;
 }
 
-void ScopeBase::cancel_tree(const std::exception_ptr& reason, Wave wave) {
+void ScopeBase::cancel_tree(const Reasons& reasons, Wave wave) {
   if (!is_news(wave)) return;
   const auto self = Ref<ScopeBase>::share(*this);
   const bool first = wave_ == Wave::None;
-  strike(reason, reason, wave);
-  if (first && !is_empty()) tell({nullptr, reason});
+  strike(reasons, reasons.for_members, wave);
+  if (first && !is_empty()) tell({nullptr, reasons.told});
   try_to_dispose();
 }
 
 // Whatever empties meanwhile, this scope is not disposed before its sweep is over.
-void ScopeBase::strike(const std::exception_ptr& for_children,
-                       const std::exception_ptr& for_members, Wave wave) {
+void ScopeBase::strike(const Reasons& for_children, const std::exception_ptr& for_members,
+                       Wave wave) {
   FERMATA_ASSERT(!root_);
   FERMATA_ASSERT(is_news(wave));
-  FERMATA_ASSERT(for_children != nullptr);
+  FERMATA_ASSERT(for_children.told != nullptr);
+  FERMATA_ASSERT(for_children.for_members != nullptr);
   FERMATA_ASSERT(for_members != nullptr);
   open_ = false;
   wave_ = wave;
-  if (!reason_) reason_ = for_children;
+  if (!reason_) reason_ = for_children.told;
   ++sweeps_;
   for (const auto& child : snapshot_of_children()) child->cancel_tree(for_children, wave);
   std::vector<Ref<CoroutineBase>> members;

@@ -20,9 +20,8 @@ void ScopeBase::handle_gone() {
   has_handle_ = false;
   const auto self = Ref<ScopeBase>::share(*this);
   try_to_dispose();
-  cancel_tree(
-      std::make_exception_ptr(Cancellation("Scope is being disposed due to object destruction")),
-      own_wave());
+  const Cancellation reason("Scope is being disposed due to object destruction");
+  cancel_tree(Reasons(std::make_exception_ptr(reason)), own_wave());
 }
 
 void ScopeBase::unpin() noexcept {

@@ -47,7 +47,7 @@ std::exception_ptr ScopeBase::offer(ScopeBase* from, CoroutineBase& failed,
 void ScopeBase::fail(const std::exception_ptr& error) {
   FERMATA_ASSERT(error != nullptr);
   if (root_ || !is_news(own_wave())) return;
-  strike(Cancellation("Scope was cancelled").with_previous(error),
+  strike(Reasons(Cancellation("Scope was cancelled").with_previous(error)),
          Cancellation("Coroutine cancelled").with_previous(error), own_wave());
 }
 
