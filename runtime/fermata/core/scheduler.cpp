@@ -68,6 +68,9 @@ std::exception_ptr as_own_cancellation(const std::exception_ptr& reason) {
   strategy->before_spawn(coroutine, *scope);
   if (!takes(*scope, runtime_)) refuse_spawn(*scope);
   enlist(coroutine, coroutine.priority_, *scope);
+  if (coroutine.has(CoroutineBase::kCancelled)) {
+    coroutine.waker_.status = backend::WakerStatus::Ignored;
+  }
   if (phase_ != Phase::Running) cancel_at_birth(coroutine);
   try {
     strategy->after_spawn(coroutine, *scope);
@@ -187,6 +190,7 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
   waker.cancel(reason);
   if (!coroutine.is_started()) {
     FERMATA_ASSERT(coroutine.is_queued());
+    if (coroutine.scope_ == nullptr) return;  // Not in line yet: see spawn_by_strategy.
     waker.status = backend::WakerStatus::Ignored;
   } else if (waker.status == backend::WakerStatus::Waiting) {
     waker.unsubscribe();

@@ -17,8 +17,9 @@ class SpawnStrategy {
   /// spawn, and so does the UsageError of a scope that takes nothing new.
   virtual ScopeBase& provide_scope(CoroutineBase& /*coroutine*/, ScopeBase& asked) { return asked; }
 
-  /// Called before `coroutine` is put in line; it may be given a priority. It has no id yet. What
-  /// this throws comes out of spawn, and the body never runs.
+  /// Called before `coroutine` is put in line; it may be given a priority, and cancelled: then its
+  /// body never runs. It has no id yet. What this throws comes out of spawn, and the body never
+  /// runs either. Not called when `scope` takes nothing new.
   virtual void before_spawn(CoroutineBase& /*coroutine*/, ScopeBase& /*scope*/) {}
 
   /// Called when `coroutine` is a member of `scope` and in line. What this throws is an unhandled

@@ -125,6 +125,19 @@ MAIN_TEST_F(SpawnStrategyTest, IsNotToldBeforeWhatItsScopeRefuses) {
   EXPECT_EQ(steps, (Steps{"scope for one", "scope for two"}));
 }
 
+MAIN_TEST_F(SpawnStrategyTest, MayCancelTheCoroutineBefore) {
+  class Cancels final : public SpawnStrategy {
+    void before_spawn(CoroutineBase& coroutine, ScopeBase&) override { coroutine.cancel(); }
+  };
+  const Scope scope("workers");
+  scope.set_spawn_strategy(std::make_shared<Cancels>());
+  const auto one = scope.spawn("one", [this] { steps.emplace_back("runs"); });
+  EXPECT_TRUE(one->is_cancellation_requested());
+  EXPECT_EQ(thrown_by([&] { await(one); }).substr(0, 25), "fermata::AwaitedCancelled");
+  EXPECT_TRUE(one->is_cancelled());
+  EXPECT_EQ(steps, (Steps{}));
+}
+
 MAIN_TEST_F(SpawnStrategyTest, MayNotCloseTheScopeBefore) {
   class Closes final : public SpawnStrategy {
     void before_spawn(CoroutineBase&, ScopeBase& scope) override { scope.cancel(); }
