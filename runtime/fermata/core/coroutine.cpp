@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/context/context.hpp"
+#include "fermata/core/limit.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata {
@@ -74,6 +76,29 @@ std::shared_ptr<void>& CoroutineBase::slot(SlotKey key) {
 CoroutineBase::Extras& CoroutineBase::extras() {
   if (extras_ == nullptr) extras_ = std::make_unique<Extras>();
   return *extras_;
+}
+
+void CoroutineBase::call_off_limits() noexcept {
+  if (limit() == nullptr) return;
+  detail::Limit::call_off(limit());
+  unset(kLimitDue);
+}
+
+detail::Shelter CoroutineBase::shelter() const noexcept {
+  FERMATA_ASSERT(context_ != nullptr);
+  const auto elsewhere = static_cast<int>(context_->ambient.uncaught_exceptions);
+  const bool runs = runtime().current() == this;
+  return {is_protected() ? protect_depth_ : 0, destructor_depth_,
+          runs ? std::uncaught_exceptions() : elsewhere};
+}
+
+std::exception_ptr CoroutineBase::take_pending_cancellation() {
+  const bool forced = has(kForced);
+  if (!forced && (is_protected() || !stored_error_)) return nullptr;
+  call_off_limits();
+  if (stored_error_) return std::exchange(stored_error_, nullptr);
+  return std::make_exception_ptr(
+      Cancellation("Coroutine must end: it has ignored its cancellation"));
 }
 
 std::exception_ptr CoroutineBase::error_for_waiter(const std::exception_ptr& error) {

@@ -35,6 +35,7 @@ class ScopeBase;
 
 namespace detail {
 class Limit;
+struct Shelter;
 class Scheduler;
 class Sweep;
 class WaitLimit;
@@ -180,10 +181,10 @@ class CoroutineBase : public Event {
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   void set(Flag flag) noexcept { flags_ = static_cast<std::uint16_t>(flags_ | flag); }
   void unset(Flag flag) noexcept { flags_ = static_cast<std::uint16_t>(flags_ & ~flag); }
-  /// Whether something other than its waker keeps it from suspending.
+  /// Whether something other than its waker may keep it from suspending.
   [[nodiscard]] bool has_pending() const noexcept {
-    if ((flags_ & (kUnwinding | kForced)) != 0) return true;
-    return (stored_error_ != nullptr || has(kLimitDue)) && !is_protected();
+    if ((flags_ & (kUnwinding | kForced | kLimitDue)) != 0) return true;
+    return stored_error_ != nullptr && !is_protected();
   }
   /// Clean-up that has not begun: nothing but force keeps it from running.
   [[nodiscard]] bool waits_to_clean_up() const noexcept { return has(kShielded) && !is_started(); }
@@ -195,6 +196,11 @@ class CoroutineBase : public Event {
     return extras_ != nullptr ? extras_->limit : nullptr;
   }
   void set_limit(detail::Limit* limit) { extras().limit = limit; }
+  void call_off_limits() noexcept;
+  /// What keeps it from being interrupted now.
+  [[nodiscard]] detail::Shelter shelter() const noexcept;
+  /// What must reach it where it is outside of destructors; null for nothing.
+  [[nodiscard]] std::exception_ptr take_pending_cancellation();
   void dispose() noexcept override;
 
   // What only its spawn, its end and reports need.

@@ -11,40 +11,70 @@
 
 namespace fermata::detail {
 
+/// What keeps a coroutine from being interrupted, each counted as often as it is nested.
+struct Shelter {
+  int protections = 0;
+  int destructors = 0;
+  int exceptions = 0;  // That unwind its stack.
+
+  /// Whether nothing was added to `other`.
+  [[nodiscard]] bool is_within(const Shelter& other) const noexcept {
+    return protections <= other.protections && destructors <= other.destructors &&
+           exceptions <= other.exceptions;
+  }
+};
+
 /// One of them, in a chain from the innermost outwards.
 class Limit {
  public:
   Limit(const Limit&) = delete;
   Limit& operator=(const Limit&) = delete;
 
+  /// Whether its code may be interrupted where `shelter` is: in none that is inside of the limit.
+  [[nodiscard]] bool reaches_into(const Shelter& shelter) const noexcept {
+    return shelter.is_within(shelter_);
+  }
   /// Whether `innermost` or one around it was reached, and the coroutine has not been told.
   [[nodiscard]] static bool any_is_due(const Limit* innermost) noexcept {
-    return outermost_due(innermost) != nullptr;
+    for (const Limit* each = innermost; each != nullptr; each = each->outer_) {
+      if (each->due_) return true;
+    }
+    return false;
   }
-  /// The error of the outermost that is due; from now on none of them is. REQUIRES: there is one.
-  [[nodiscard]] static std::exception_ptr take_due(Limit* innermost) noexcept {
-    const Limit* const outermost = outermost_due(innermost);
-    FERMATA_ASSERT(outermost != nullptr);
-    for (Limit* each = innermost; each != nullptr; each = each->outer_) each->due_ = false;
+  /// The error of the outermost that is due and reaches into `shelter`, or null; from now on
+  /// neither that one is due nor any inside of it.
+  [[nodiscard]] static std::exception_ptr take_due(Limit* innermost,
+                                                   const Shelter& shelter) noexcept {
+    const Limit* outermost = nullptr;
+    for (const Limit* each = innermost; each != nullptr; each = each->outer_) {
+      if (each->due_ && each->reaches_into(shelter)) outermost = each;
+    }
+    if (outermost == nullptr) return nullptr;
+    for (Limit* each = innermost; each != outermost->outer_; each = each->outer_) {
+      each->due_ = false;
+    }
     return outermost->error_;
   }
+  /// The code has been told to end by something else: none of them tells it again.
+  static void call_off(Limit* innermost) noexcept {
+    for (Limit* each = innermost; each != nullptr; each = each->outer_) {
+      each->called_off_ = true;
+      each->due_ = false;
+    }
+  }
+
+  /// What its code gets; null before it has been reached.
+  [[nodiscard]] const std::exception_ptr& error() const noexcept { return error_; }
 
  protected:
-  explicit Limit(Limit* outer) noexcept : outer_(outer) {}
+  Limit(Limit* outer, const Shelter& shelter) noexcept : outer_(outer), shelter_(shelter) {}
   ~Limit() = default;
 
   Limit* outer_;
+  Shelter shelter_;           // Around it.
   std::exception_ptr error_;  // Once it has been reached.
   bool due_ = false;
-
- private:
-  [[nodiscard]] static const Limit* outermost_due(const Limit* innermost) noexcept {
-    const Limit* outermost = nullptr;
-    for (const Limit* each = innermost; each != nullptr; each = each->outer_) {
-      if (each->due_) outermost = each;
-    }
-    return outermost;
-  }
+  bool called_off_ = false;
 };
 
 /// What ends a wait of code whose limit has been reached; its clean-up sees a Cancellation.

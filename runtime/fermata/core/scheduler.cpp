@@ -188,9 +188,10 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
     return;
   }
   waker.cancel(reason);
+  coroutine.call_off_limits();
   if (!coroutine.is_started()) {
-    FERMATA_ASSERT(coroutine.is_queued());
     if (coroutine.scope_ == nullptr) return;  // Not in line yet: see spawn_by_strategy.
+    FERMATA_ASSERT(coroutine.is_queued());
     waker.status = backend::WakerStatus::Ignored;
   } else if (waker.status == backend::WakerStatus::Waiting) {
     waker.unsubscribe();
@@ -202,13 +203,13 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
   }
 }
 
-bool Scheduler::interrupt(CoroutineBase& coroutine, Event& source,
-                          const std::exception_ptr& error) {
-  FERMATA_ASSERT(error != nullptr);
+bool Scheduler::interrupt(CoroutineBase& coroutine, Event& source, const Limit& limit) {
+  FERMATA_ASSERT(limit.error() != nullptr);
   FERMATA_ASSERT(!coroutine.is_closed());
-  const bool waits = coroutine.waker_.status == backend::WakerStatus::Waiting;
-  if (waits && !coroutine.is_protected() && !waits_in_destructor(coroutine)) {
-    wake(coroutine, &source, nullptr, error, backend::WakeCause::Event);
+  const bool waits = coroutine.waker_.status == backend::WakerStatus::Waiting &&
+                     !coroutine.has(CoroutineBase::kUnwinding);
+  if (waits && limit.reaches_into(coroutine.shelter())) {
+    wake(coroutine, &source, nullptr, limit.error(), backend::WakeCause::Event);
     return true;
   }
   coroutine.set(CoroutineBase::kLimitDue);
@@ -230,7 +231,10 @@ std::exception_ptr Scheduler::leave_protected() noexcept {
   if (me.has(CoroutineBase::kUnwinding)) return nullptr;
   me.set(CoroutineBase::kCancelled);
   std::exception_ptr cancellation = std::exchange(me.extras_->deferred_cancellation, nullptr);
-  if (!in_destructor(me)) return cancellation;
+  if (!in_destructor(me)) {
+    me.call_off_limits();
+    return cancellation;
+  }
   if (!me.stored_error_) me.stored_error_ = std::move(cancellation);
   return nullptr;
 }

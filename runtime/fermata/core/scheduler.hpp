@@ -105,8 +105,8 @@ class Scheduler {
   void set_priority(CoroutineBase& coroutine, Priority priority) noexcept;
   /// Whether a coroutine runs that could suspend here.
   [[nodiscard]] bool can_suspend() const noexcept;
-  /// Ends a wait with `error`; false when it must not be interrupted, and the next one ends so.
-  bool interrupt(CoroutineBase& coroutine, Event& source, const std::exception_ptr& error);
+  /// Ends a wait by `limit`; false when that must not be, and a later one ends so.
+  bool interrupt(CoroutineBase& coroutine, Event& source, const Limit& limit);
 
   /// Lets every other ready coroutine go first. A suspension point like any other.
   void yield(const SourcePlace& place);

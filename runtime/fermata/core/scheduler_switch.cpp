@@ -350,18 +350,16 @@ void Scheduler::scheduler_context(StackContext& self) noexcept {
 // others go first.
 FERMATA_COLD void Scheduler::raise_pending(CoroutineBase& me, const SourcePlace& place) {
   FERMATA_ASSERT(me.has_pending());
-  if (in_destructor(me) || me.has(CoroutineBase::kToldToUnwind)) return;
-  if (me.has(CoroutineBase::kUnwinding)) refuse_wait(me, place);
+  if (me.has(CoroutineBase::kToldToUnwind)) return;
+  if (me.has(CoroutineBase::kUnwinding)) return refuse_wait(me, place);
+  std::exception_ptr error = in_destructor(me) ? nullptr : me.take_pending_cancellation();
+  if (!error && me.has(CoroutineBase::kLimitDue)) {
+    error = Limit::take_due(me.limit(), me.shelter());
+    if (!Limit::any_is_due(me.limit())) me.unset(CoroutineBase::kLimitDue);
+  }
+  if (!error) return;
   me.waker_.clear();
-  if (std::exception_ptr error = std::exchange(me.stored_error_, nullptr)) {
-    std::rethrow_exception(error);
-  }
-  if (me.has(CoroutineBase::kLimitDue)) {
-    me.unset(CoroutineBase::kLimitDue);
-    std::rethrow_exception(Limit::take_due(me.limit()));
-  }
-  std::rethrow_exception(
-      std::make_exception_ptr(Cancellation("Coroutine must end: it has ignored its cancellation")));
+  std::rethrow_exception(error);
 }
 
 // Who is unwound by force waits in destructors only: one that throws would end the program.

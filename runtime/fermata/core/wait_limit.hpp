@@ -3,6 +3,7 @@
 
 // A timeout and a token for all waits of a piece of code together; see sync/within.hpp.
 
+#include <cstdint>
 #include <optional>
 
 #include "fermata/core/coroutine.hpp"
@@ -12,7 +13,8 @@
 
 namespace fermata::detail {
 
-/// The limit of the current coroutine for as long as this lives. Limits nest; the outer one wins.
+/// The limit of the current coroutine for as long as this lives, in which its token is armed as by
+/// a wait. Limits nest; the outer one wins.
 class WaitLimit final : public Limit {
  public:
   explicit WaitLimit(const WaitOptions& options);
@@ -26,14 +28,18 @@ class WaitLimit final : public Limit {
 
  private:
   WaitLimit(const WaitOptions& options, CoroutineBase& owner);
+  void start();
+  void token_fired(Event& token, const std::exception_ptr& error);
   void reach(Event& source);
 
   CoroutineBase& owner_;
   Ref<Event> token_;
+  std::optional<std::uint32_t> token_round_;  // In which it was started.
   std::optional<Timer> timer_;
   Subscription on_token_;
   Subscription on_timer_;
   bool by_token_ = false;
+  std::exception_ptr cause_;  // With which the token has fired.
 };
 
 }  // namespace fermata::detail

@@ -9,8 +9,11 @@
 //               cancellation would end it, so that clean-up runs. Code that is not waiting then is
 //               told at its next wait. It is told once: clean-up may wait.
 // Result        The code's own when it returns or throws something else all the same.
-// Protection    Neither protect() nor a destructor is interrupted; the first wait after it is.
-// Cancellation  One of the coroutine itself wins over the limit.
+// Token         Is armed as by a wait, for as long as the code runs.
+// Protection    Neither protect() nor a destructor in the code is interrupted; the first wait after
+//               it is. Code in protect() or in a destructor may have limits of its own.
+// Cancellation  One of the coroutine itself wins over the limit, which no longer interrupts then:
+//               clean-up may wait.
 
 #include <type_traits>
 #include <utility>

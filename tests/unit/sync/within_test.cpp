@@ -12,6 +12,7 @@
 #include "fermata/sync/future.hpp"
 #include "fermata/sync/iterate.hpp"
 #include "fermata/sync/mutex.hpp"
+#include "fermata/sync/timeout.hpp"
 #include "tests/support/runtime_fixture.hpp"
 #include "tests/support/steps.hpp"
 
@@ -170,6 +171,172 @@ MAIN_TEST_F(WithinTest, SparesProtectedCode) {
   });
   EXPECT_TRUE(error.starts_with("fermata::Timeout: ")) << error;
   EXPECT_EQ(now() - begin, 80ms);
+  EXPECT_EQ(steps, (Steps{"first", "second"}));
+}
+
+MAIN_TEST_F(WithinTest, EndsByADeadlineThatNobodyElseWaitsFor) {
+  const auto deadline = make_timeout(50ms);
+  const Instant begin = now();
+  EXPECT_EQ(thrown_by([&] { within({.token = deadline.get()}, [&] { wait_twice(30ms); }); }),
+            "fermata::OperationCancelled: Operation has been cancelled\n"
+            "  previous: fermata::Timeout: Timeout occurred after 50 milliseconds");
+  EXPECT_EQ(now() - begin, 50ms);
+  EXPECT_EQ(steps, (Steps{"first", "second is interrupted"}));
+  EXPECT_EQ(deadline->loop_ref_count(), 0u);
+  EXPECT_EQ(deadline->callbacks().size(), 0u);
+}
+
+MAIN_TEST_F(WithinTest, LeavesADeadlineThatItDidNotNeed) {
+  const auto deadline = make_timeout(50ms);
+  within({.token = deadline.get()}, [] { delay(1ms); });
+  EXPECT_EQ(runtime.active_event_count(), 0u);
+  delay(60ms);
+  EXPECT_FALSE(deadline->is_completed()) << "nobody waits for it";
+  EXPECT_THROW(within({.token = deadline.get()}, [] { delay(1h); }), OperationCancelled);
+  EXPECT_THROW(within({.token = deadline.get()}, [this] { steps.push_back("never"); }),
+               OperationCancelled);
+  EXPECT_EQ(steps, (Steps{}));
+}
+
+MAIN_TEST_F(WithinTest, EndsWithATokenThatFiresMoreThanOnce) {
+  const auto bell = make_event<PlainEvent>(runtime);
+  const auto waiter = spawn(
+      [&] { return thrown_by([&] { within({.token = bell.get()}, [&] { wait_twice(30ms); }); }); });
+  delay(1ms);
+  bell->notify({});
+  EXPECT_EQ(await(waiter), "fermata::OperationCancelled: Operation has been cancelled");
+  EXPECT_EQ(steps, (Steps{"first is interrupted"}));
+}
+
+MAIN_TEST_F(WithinTest, TakesTheErrorOfACoroutineThatIsItsToken) {
+  const auto token = spawn("token", [] {
+    delay(1ms);
+    throw Error("of the token");
+  });
+  EXPECT_EQ(thrown_by([&] { within({.token = &token.event()}, [&] { wait_twice(30ms); }); }),
+            "fermata::OperationCancelled: Operation has been cancelled\n"
+            "  previous: fermata::Error: of the token");
+}
+
+TEST_F(WithinTest, LeavesTheErrorOfItsTokenToOthersWhenItIsNotTold) {
+  EXPECT_EQ(thrown_by([&] {
+              fixture.run([] {
+                auto token = spawn("token", [] {
+                  delay(1ms);
+                  throw Error("of the token");
+                });
+                within({.token = &token.event()}, [] { protect([] { delay(5ms); }); });
+              });
+            }),
+            "fermata::Error: of the token");
+}
+
+MAIN_TEST_F(WithinTest, TheFirstOfTimeoutAndTokenCounts) {
+  Promise<> stop;
+  const Future<> stopped = stop.future();
+  const std::string error = thrown_by([&] {
+    within({.timeout = 10ms, .token = &stopped.event()}, [&] {
+      protect([] { delay(20ms); });
+      stop.complete();
+      delay(1h);
+    });
+  });
+  EXPECT_TRUE(error.starts_with("fermata::Timeout: ")) << error;
+}
+
+MAIN_TEST_F(WithinTest, LimitsCodeInsideOfProtectedCode) {
+  const Instant begin = now();
+  EXPECT_THROW(protect([] { within({.timeout = 20ms}, [] { delay(1h); }); }), Timeout);
+  EXPECT_EQ(now() - begin, 20ms);
+  EXPECT_THROW(protect_in_destructor([] { within({.timeout = 20ms}, [] { delay(1h); }); }),
+               Timeout);
+  EXPECT_EQ(now() - begin, 40ms);
+}
+
+MAIN_TEST_F(WithinTest, LimitsCodeInADestructorThatAnExceptionHasCalled) {
+  struct Flush {
+    Steps& steps;
+    ~Flush() {
+      steps.push_back(
+          thrown_by([] { within({.timeout = 20ms}, [] { delay(1h); }); }).substr(0, 16));
+    }
+  };
+  const Instant begin = now();
+  EXPECT_EQ(thrown_by([&] {
+              const Flush flush{steps};
+              throw Error("failed");
+            }),
+            "fermata::Error: failed");
+  EXPECT_EQ(now() - begin, 20ms);
+  EXPECT_EQ(steps, (Steps{"fermata::Timeout"}));
+}
+
+MAIN_TEST_F(WithinTest, LimitsCodeInsideThatIsDueWhenItDoesNotWait) {
+  Promise<> stop;
+  const Future<> stopped = stop.future();
+  EXPECT_EQ(thrown_by([&] {
+              protect([&] {
+                within({.token = &stopped.event()}, [&] {
+                  stop.complete();
+                  wait_twice(1ms);
+                });
+              });
+            }),
+            "fermata::OperationCancelled: Operation has been cancelled");
+  EXPECT_EQ(steps, (Steps{"first is interrupted"}));
+}
+
+MAIN_TEST_F(WithinTest, TheOuterOneWaitsForTheEndOfProtectedCodeWithItsOwn) {
+  const Instant begin = now();
+  const std::string error = thrown_by([&] {
+    within({.timeout = 10ms}, [&] {
+      protect([&] {
+        EXPECT_THROW(within({.timeout = 30ms}, [&] { wait_twice(20ms); }), Timeout);
+        wait_twice(1ms);
+      });
+      delay(1h);
+    });
+  });
+  EXPECT_NE(error.find("10"), error.npos) << error;
+  EXPECT_EQ(now() - begin, 32ms);
+  EXPECT_EQ(steps, (Steps{"first", "second is interrupted", "first", "second"}));
+}
+
+MAIN_TEST_F(WithinTest, SparesWhatCleansUpBecauseOfACancellation) {
+  for (const bool runs_when_it_comes : {false, true}) {
+    const auto waiter = spawn([&] {
+      within({.timeout = 20ms}, [&] {
+        try {
+          if (runs_when_it_comes) current_coroutine().cancel();
+          delay(1h);
+        } catch (const Cancellation&) {
+          wait_twice(30ms);
+          throw;
+        }
+      });
+    });
+    delay(10ms);
+    if (!runs_when_it_comes) waiter.cancel();
+    EXPECT_EQ(thrown_by([&] { await(waiter); }).substr(0, 25), "fermata::AwaitedCancelled");
+    EXPECT_EQ(steps, (Steps{"first", "second"}));
+    steps.clear();
+  }
+}
+
+MAIN_TEST_F(WithinTest, SparesWhatCleansUpAfterACancellationThatWasPutOff) {
+  const auto waiter = spawn([&] {
+    within({.timeout = 20ms}, [&] {
+      try {
+        protect([] { delay(15ms); });
+      } catch (const Cancellation&) {
+        wait_twice(30ms);
+        throw;
+      }
+    });
+  });
+  delay(10ms);
+  waiter.cancel();
+  EXPECT_EQ(thrown_by([&] { await(waiter); }).substr(0, 25), "fermata::AwaitedCancelled");
   EXPECT_EQ(steps, (Steps{"first", "second"}));
 }
 
