@@ -81,6 +81,7 @@ class Runtime {
   /// coroutine is left. Returns the body's value when that is an int, the code of `exit`, 128 plus
   /// the number of a stop signal, else 0. Throws what ended the run: the newest unhandled error,
   /// or DeadlockError, with the earlier ones linked. May be called again afterwards.
+  /// `body` may also be a Task, or return one: the Task is awaited, and its value counts.
   template <class Body>
   int run(Body&& body) {
     int code = 0;

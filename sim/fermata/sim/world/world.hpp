@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "fermata/base/time.hpp"
+#include "fermata/core/lazy_body.hpp"
 #include "fermata/reactor/address.hpp"
 #include "fermata/sim/machine/fault.hpp"
 #include "fermata/sim/net/link.hpp"
@@ -154,10 +155,20 @@ class World {
   /// node that is added by a running program begins when that program gives way; what `main` refers
   /// to must outlive it. Throws UsageError when the name is taken.
   Node& node(std::string_view name, std::function<void()> main);
+  /// A `main` that returns a Task, which is awaited.
+  Node& node(std::string_view name, fermata::detail::ReturnsLazy auto main) {
+    return node(name,
+                std::function<void()>(fermata::detail::LazyBody<decltype(main)>{std::move(main)}));
+  }
 
   /// A machine that serves the others: when they have all ended it is shut down. So it outlives the
   /// program that adds it, and `main` must not refer to what is local there.
   Node& service(std::string_view name, std::function<void()> main);
+  /// A `main` that returns a Task, which is awaited.
+  Node& service(std::string_view name, fermata::detail::ReturnsLazy auto main) {
+    return service(
+        name, std::function<void()>(fermata::detail::LazyBody<decltype(main)>{std::move(main)}));
+  }
 
   /// The machine called `name`. Throws UsageError when there is none.
   [[nodiscard]] Node& node(std::string_view name);

@@ -16,6 +16,8 @@
 #include "fermata/sim/strategy/make_strategy.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sync/task.hpp"
+#include "fermata/sync/task_operation.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace fermata::sim {
@@ -64,6 +66,24 @@ TEST_F(NodesTest, OneThatIsAddedInAProgramRunsBesideIt) {
               }),
               "");
   }
+}
+
+TEST_F(NodesTest, AProgramMayReturnATask) {
+  std::vector<std::string> ended;
+  EXPECT_EQ(run([&] {
+              const auto program = [&](const char* name) {
+                return [&ended, name]() -> Task<> {
+                  co_await after(1ms);
+                  ended.push_back(name);
+                };
+              };
+              world_.service("service", program("service"));
+              world_.node("node", program("node"));
+              world_.run();
+              delay(1ms);
+            }),
+            "");
+  EXPECT_EQ(ended, (std::vector<std::string>{"service", "node"}));
 }
 
 TEST_F(NodesTest, WhoWaitsForTheOthersWaitsForEachOfThem) {
