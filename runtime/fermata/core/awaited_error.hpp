@@ -25,7 +25,7 @@ class AwaitedError {
 
   /// What of() has made; null when it has made nothing.
   [[nodiscard]] const std::exception_ptr& kept() const noexcept { return kept_; }
-  /// The error that waiters get instead of `error`. REQUIRES: is_for_the_work_alone(error).
+  /// The error that waiters get instead of `error`, which is for the work alone.
   template <class NameOf>
   [[nodiscard]] const std::exception_ptr& make(const std::exception_ptr& error, NameOf name_of) {
     const std::string text = std::string(name_of()) + " was cancelled: " + message_of(error);

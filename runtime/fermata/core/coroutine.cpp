@@ -80,7 +80,7 @@ CoroutineBase::Extras& CoroutineBase::extras() {
 
 void CoroutineBase::call_off_limits() noexcept {
   if (limit() == nullptr) return;
-  detail::Limit::call_off(limit());
+  detail::Limit::call_off(limit(), nullptr);
   unset(kLimitDue);
 }
 

@@ -41,23 +41,23 @@ class Limit {
     }
     return false;
   }
-  /// The error of the outermost that is due and reaches into `shelter`, or null; from now on
-  /// neither that one is due nor any inside of it.
+  /// The error of the outermost that is due and reaches into `shelter`, or null. The code is told.
   [[nodiscard]] static std::exception_ptr take_due(Limit* innermost,
                                                    const Shelter& shelter) noexcept {
-    const Limit* outermost = nullptr;
-    for (const Limit* each = innermost; each != nullptr; each = each->outer_) {
+    Limit* outermost = nullptr;
+    for (Limit* each = innermost; each != nullptr; each = each->outer_) {
       if (each->due_ && each->reaches_into(shelter)) outermost = each;
     }
     if (outermost == nullptr) return nullptr;
-    for (Limit* each = innermost; each != outermost->outer_; each = each->outer_) {
-      each->due_ = false;
-    }
+    outermost->due_ = false;
+    call_off(innermost, outermost);
     return outermost->error_;
   }
-  /// The code has been told to end by something else: none of them tells it again.
-  static void call_off(Limit* innermost) noexcept {
-    for (Limit* each = innermost; each != nullptr; each = each->outer_) {
+  /// The code has been told to end by `teller`, or by something else when that is null: none inside
+  /// of it tells the code again, which would take it for the end of a smaller piece.
+  static void call_off(Limit* innermost, const Limit* teller) noexcept {
+    for (Limit* each = innermost; each != teller; each = each->outer_) {
+      FERMATA_ASSERT(each != nullptr);
       each->called_off_ = true;
       each->due_ = false;
     }

@@ -209,6 +209,8 @@ bool Scheduler::interrupt(CoroutineBase& coroutine, Event& source, const Limit& 
   const bool waits = coroutine.waker_.status == backend::WakerStatus::Waiting &&
                      !coroutine.has(CoroutineBase::kUnwinding);
   if (waits && limit.reaches_into(coroutine.shelter())) {
+    Limit::call_off(coroutine.limit(), &limit);
+    if (!Limit::any_is_due(&limit)) coroutine.unset(CoroutineBase::kLimitDue);
     wake(coroutine, &source, nullptr, limit.error(), backend::WakeCause::Event);
     return true;
   }

@@ -117,7 +117,7 @@ class Scheduler {
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
   /// Cancels a coroutine on behalf of its scope: with `safely` one that has started runs on as a
-  /// zombie. REQUIRES: as_own_cancellation() has given `reason`.
+  /// zombie. `reason` is what as_own_cancellation() gives.
   void cancel_member(CoroutineBase& coroutine, const std::exception_ptr& reason, bool safely);
   void enter_protected();
   /// Returns the cancellation that arrived inside, when the outermost region ends with one. In a

@@ -161,6 +161,32 @@ MAIN_TEST_F(WithinTest, TheOuterOneWinsWhenBothAreDue) {
   EXPECT_EQ(steps, (Steps{}));
 }
 
+MAIN_TEST_F(WithinTest, AnInnerOneDoesNotInterruptTheEndByAnOuterOne) {
+  for (const bool is_due : {false, true}) {
+    const Instant begin = now();
+    const std::string error = thrown_by([&] {
+      within({.timeout = 20ms}, [&] {
+        try {
+          within({.timeout = 45ms}, [&] {
+            try {
+              if (is_due) protect([] { delay(40ms); });
+              delay(1h);
+            } catch (const Cancellation&) {
+              delay(30ms);
+              throw;
+            }
+          });
+        } catch (const Timeout&) {
+          steps.push_back("inner");
+        }
+      });
+    });
+    EXPECT_NE(error.find("20"), error.npos) << error;
+    EXPECT_EQ(now() - begin, is_due ? 70ms : 50ms);
+  }
+  EXPECT_EQ(steps, (Steps{}));
+}
+
 MAIN_TEST_F(WithinTest, SparesProtectedCode) {
   const Instant begin = now();
   const std::string error = thrown_by([&] {
