@@ -93,6 +93,10 @@ class ScopeModel {
     return emptied(scope).empty() ? Complaint() : who + " runs before its members have ended";
   }
 
+  [[nodiscard]] bool has_run_finally(std::size_t scope) const {
+    return scopes_[scope].finally_runs > 0;
+  }
+
   /// What it must be when nothing can happen any more.
   [[nodiscard]] Complaint at_rest(std::size_t scope, bool idle, bool closed) const {
     const std::string who = "scope " + std::to_string(scope);

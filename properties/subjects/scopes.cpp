@@ -206,7 +206,11 @@ class Scopes final : public Subject {
       const Scope last = std::move(*handles_[index]);
       handles_[index].reset();
     }
-    if (joins && !scope.is_empty()) stage.complain("a scope has members after its handle's end");
+    if (!joins) return;
+    if (!scope.is_empty()) stage.complain("CORE-SP-03: a scope has members after its handle's end");
+    if (scope.is_closed() && !model_.has_run_finally(index)) {
+      stage.complain("CORE-SP-10: a finally handler runs after its scope's handle's end");
+    }
   }
 
   static bool is_the_scopes(const Cancellation& cancellation) {

@@ -51,6 +51,10 @@ void database_session(sim::World& world);
 
 void event_loop(sim::World& world);
 
+// Code that waits in many places.
+void tasks(sim::World& world);
+void limits(sim::World& world);
+
 inline constexpr auto kPrograms = std::to_array<Program>({
     {"mutex", &mutex},
     {"semaphore", &semaphore},
@@ -72,6 +76,8 @@ inline constexpr auto kPrograms = std::to_array<Program>({
     {"pool", &pool},
     {"database session", &database_session},
     {"event loop", &event_loop},
+    {"tasks", &tasks},
+    {"limits", &limits},
 });
 
 /// Longer than anything takes here, so that a wait that ends by it has waited in vain.

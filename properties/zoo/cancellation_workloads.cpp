@@ -148,6 +148,53 @@ FERMATA_WORKLOAD(cancelled_behind_its_token, "Z-CN-09", 2, "CANC", "CORE-CN-11")
   }
 }
 
+// A piece of code with a deadline of its own, inside of one with more time.
+FERMATA_WORKLOAD(deadline_is_left, "Z-CN-10", 1, "REF", "CORE-CN-08") {
+  const auto deadline = make_timeout(seconds(5));
+  within({.timeout = seconds(10)}, [&] {
+    within({.token = deadline.get()}, [] { delay(milliseconds(1)); });
+    if (deadline->loop_ref_count() > 0) {
+      complain(world, "REF (CORE-CN-08): a deadline is armed, and nobody waits for it");
+    }
+  });
+}
+
+// Code is interrupted by its limit, and cleans up.
+FERMATA_WORKLOAD(cleans_up_after_a_limit, "Z-CN-11", 1, "ONCE", "CORE-CN-07") {
+  try {
+    within({.timeout = milliseconds(5)}, [&] {
+      try {
+        delay(milliseconds(50));
+      } catch (const Cancellation&) {
+        if (is_cancelled([] { delay(milliseconds(1)); })) {
+          complain(world, "ONCE (CORE-CN-07): code is told of its limit again");
+        }
+        throw;
+      }
+    });
+  } catch (const Timeout&) {
+  }
+}
+
+// Code that is cancelled cleans up for longer than its limit.
+FERMATA_WORKLOAD(cleans_up_beyond_a_limit, "Z-CN-12", 1, "CANC", "CORE-CN-07") {
+  const auto worker = spawn("worker", [&] {
+    within({.timeout = seconds(5)}, [&] {
+      try {
+        delay(seconds(50));
+      } catch (const Cancellation&) {
+        if (is_cancelled([] { delay(seconds(20)); })) {
+          complain(world, "CANC (CORE-CN-07): a limit interrupts the end of what was cancelled");
+        }
+        throw;
+      }
+    });
+  });
+  delay(milliseconds(1));
+  worker.cancel();
+  cancelled_or_done(worker);
+}
+
 }  // namespace
 
 }  // namespace fermata::properties::zoo

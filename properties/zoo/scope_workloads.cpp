@@ -75,6 +75,69 @@ FERMATA_WORKLOAD(closed_by_the_end_of_a_body, "Z-SC-08", 1, "VAL", "TG-03", "TG-
   if (!set->next()) complain(world, "VAL (TG-17): nothing comes of a task that has returned");
 }
 
+// The owner of a scope leaves its block while a member still cleans up with what is in the block.
+FERMATA_WORKLOAD(member_uses_a_local, "Z-SC-09", 1, "SHUT", "CORE-SP-03") {
+  await(spawn("owner", [&] {
+    auto is_there = std::make_shared<bool>(true);
+    const std::shared_ptr<void> local(nullptr, [is_there](void*) { *is_there = false; });
+    const Scope part("part");
+    part.spawn("member", [&world, is_there] {
+      try {
+        delay(milliseconds(10));
+      } catch (const Cancellation&) {
+        protect([] { delay(milliseconds(1)); });
+        if (!*is_there) complain(world, "SHUT (CORE-SP-03): a member runs when its scope has gone");
+        throw;
+      }
+    });
+    delay(milliseconds(1));
+  }));
+  delay(milliseconds(5));
+}
+
+// What a scope does last takes its time, and its owner goes on when the members have ended.
+FERMATA_WORKLOAD(scope_ends_late, "Z-SC-10", 1, "SHUT", "CORE-SP-10") {
+  auto has_ended = std::make_shared<bool>(false);
+  {
+    const Scope part("part");
+    part.finally([has_ended](ScopeBase&) {
+      delay(milliseconds(1));
+      *has_ended = true;
+    });
+    part.spawn("member", [] { delay(milliseconds(10)); });
+    delay(milliseconds(1));
+  }
+  if (!*has_ended) {
+    complain(world, "SHUT (CORE-SP-10): a scope is gone, and what it does last is not done");
+  }
+  delay(milliseconds(5));
+}
+
+// A strategy sends what is spawned to a scope that takes nothing.
+FERMATA_WORKLOAD(told_of_no_spawn, "Z-SC-11", 1, "SPAWN") {
+  struct Counts final : SpawnStrategy {
+    explicit Counts(ScopeBase& to) : other(to) {}
+    ScopeBase& provide_scope(CoroutineBase&, ScopeBase&) override { return other; }
+    void before_spawn(CoroutineBase&, ScopeBase&) override { ++begun; }
+    void after_spawn(CoroutineBase&, ScopeBase&) override { --begun; }
+    ScopeBase& other;
+    int begun = 0;
+  };
+  const Scope part("part");
+  const Scope other("other");
+  const auto strategy = std::make_shared<Counts>(*other);
+  part.set_spawn_strategy(strategy);
+  await(part.spawn("first", [] { suspend(); }));
+  other.cancel();
+  try {
+    part.spawn("second", [] {});
+  } catch (const UsageError&) {
+  }
+  if (strategy->begun != 0) {
+    complain(world, "SPAWN (ONCE): a strategy is told of a spawn that does not happen");
+  }
+}
+
 // One of two is cancelled before it has started.
 FERMATA_WORKLOAD(cancelled_before_its_start, "Z-CN-04", 1, "CAP", "REF", "DL", "CORE-CO-12",
                  "CORE-SP-01") {
