@@ -99,6 +99,22 @@ inline void blocking_work() {
   std::printf("%zu primes below 30\n", primes);
 }
 
+inline void priorities() {
+  const auto report = fermata::spawn("report", [] { std::printf("the report is written\n"); });
+  const auto alarm = fermata::spawn("alarm", [] { std::printf("the alarm comes first\n"); });
+  alarm->set_priority(fermata::Priority::High);
+  fermata::await(report);
+}
+
+inline void call_stacks() {
+  const auto job = fermata::spawn("job", [] { fermata::delay(1h); });
+  fermata::suspend();
+  const std::vector<const void*> addresses = job->call_stack();
+  std::printf("%s has %s\n", std::string(job->name()).c_str(),
+              addresses.empty() ? "no stack" : "a stack");  // For addr2line.
+  job.cancel();
+}
+
 inline void tour() {
   results();
   errors();
@@ -108,6 +124,8 @@ inline void tour() {
   timeouts();
   clean_up();
   blocking_work();
+  priorities();
+  call_stacks();
 }
 
 }  // namespace guide::coroutines
