@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace guide::network {
 
@@ -59,6 +60,32 @@ inline void patience() {
   }
   client.write("late");  // No byte is lost.
   std::printf("%zu bytes\n", server->read(buffer));
+}
+
+/// Serves two clients in one coroutine, until both have ended.
+inline void serve_both(fermata::ByteStream& first, fermata::ByteStream& second) {
+  std::vector<fermata::ByteStream*> clients = {&first, &second};
+  std::array<std::byte, 64> buffer;
+  while (!clients.empty()) {
+    const std::size_t ready = fermata::await_any_readable(clients);
+    const std::size_t size = clients[ready]->read(buffer);  // Does not wait.
+    clients[ready]->write(std::span(buffer).first(size));
+    if (size == 0) clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(ready));
+  }
+}
+
+inline void readiness() {
+  auto listener = fermata::TcpListener::bind({"127.0.0.1", 0});
+  auto ada = fermata::TcpStream::connect(listener.local_address());
+  auto first = listener.accept();
+  auto bob = fermata::TcpStream::connect(listener.local_address());
+  auto second = listener.accept();
+  fermata::Scope service("echo");
+  service.spawn("echo", [&] { serve_both(*first, *second); });
+  bob.write("I am Bob\n");
+  std::printf("%s\n", line_of(bob).c_str());
+  ada.write("I am Ada\n");
+  std::printf("%s\n", line_of(ada).c_str());
 }
 
 inline void together() {
@@ -146,6 +173,7 @@ inline void names() {
 inline void tour() {
   greeter();
   patience();
+  readiness();
   together();
   files();
   options();

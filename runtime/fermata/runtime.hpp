@@ -25,6 +25,7 @@
 #include "fermata/io/offload.hpp"                   // IWYU pragma: export
 #include "fermata/io/pipe.hpp"                      // IWYU pragma: export
 #include "fermata/io/process.hpp"                   // IWYU pragma: export
+#include "fermata/io/readable.hpp"                  // IWYU pragma: export
 #include "fermata/io/remote_promise.hpp"            // IWYU pragma: export
 #include "fermata/io/select_accept.hpp"             // IWYU pragma: export
 #include "fermata/io/signal.hpp"                    // IWYU pragma: export

@@ -36,6 +36,16 @@ void ByteStream::read_exact(std::span<std::byte> buffer, const WaitOptions& opti
   FERMATA_ASSERT(size == buffer.size());
 }
 
+void ByteStream::await_readable(const WaitOptions& options, SourcePlace place) {
+  detail::check_token(options);
+  const auto stream = Ref<backend::StreamHandle>::share(handle());
+  const detail::Deadline deadline(options);
+  do {
+    backend::ReadableRequest request(*stream);
+    detail::finish(request, deadline.remaining(), place);
+  } while (stream->is_closed() || !stream->answers_at_once());
+}
+
 void ByteStream::write(std::span<const std::byte> data, const WaitOptions& options,
                        SourcePlace place) {
   detail::check_token(options);

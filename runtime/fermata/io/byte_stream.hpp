@@ -3,7 +3,7 @@
 
 // What every connection that carries bytes can do: TCP, Unix sockets and pipes alike.
 //
-// Suspension  read and write may suspend; nothing else does.
+// Suspension  read, write and await_readable may suspend; nothing else does.
 // Ownership   A value that owns its connection. Closing drops what is not sent yet; who is parked
 //             gets InputOutputError "Stream was closed".
 // Cancelling  A read that throws, for whatever reason, has taken no byte: what had come for it is
@@ -38,6 +38,12 @@ class ByteStream : public HandleOwner<backend::StreamHandle> {
   /// "Stream ended after 3 of 8 bytes" when it cannot; then the next read gets the three.
   void read_exact(std::span<std::byte> buffer, const WaitOptions& options = {},
                   SourcePlace place = SourcePlace::current());
+
+  /// Waits until a read would not: bytes are there, the stream has ended, or it has an error to
+  /// tell. Takes nothing, and returns to all who wait for it; what another coroutine reads before
+  /// this one runs does not count. Throws InputOutputError for a stream that is closed, also
+  /// meanwhile; UsageError for one that is only written. See also io/readable.hpp.
+  void await_readable(const WaitOptions& options = {}, SourcePlace place = SourcePlace::current());
 
   /// Returns when the system has accepted all of `data`.
   void write(std::span<const std::byte> data, const WaitOptions& options = {},

@@ -18,6 +18,7 @@ namespace fermata::backend {
 
 namespace {
 
+constexpr const char* kCannotRead = "Cannot read from closed IO handle";
 constexpr const char* kCannotWrite = "Cannot write to closed IO handle";
 
 /// What follows the first `skipped` of the `total` bytes.
@@ -75,6 +76,26 @@ std::size_t ReadRequest::take() noexcept {
     stream_->serve_readers();
   }
   return transferred();
+}
+
+ReadableRequest::ReadableRequest(StreamHandle& stream)
+    : Request(stream.runtime(), "await_readable"), stream_(Ref<StreamHandle>::share(stream)) {
+  stream.require_readable("await_readable");
+  runtime().kernel().log_wait(WaitAct::Used, stream, nullptr);
+  if (stream.is_closed()) {
+    fail(detail::closed_error(kCannotRead));
+  } else {
+    stream.watchers_.push_back(*this);
+    stream.serve_watchers();
+  }
+}
+
+ReadableRequest::~ReadableRequest() {
+  if (!is_completed()) stream_->watchers_.remove(*this);
+}
+
+void ReadableRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
+  stream_->explain(facts, "await input");
 }
 
 WriteRequest::WriteRequest(StreamHandle& stream, std::span<const std::byte> data, WriteMode mode)
@@ -135,7 +156,7 @@ void StreamHandle::require_writable(const char* operation) const {
 // --- reading ---
 
 void StreamHandle::read(ReadRequest& request) {
-  if (is_closed()) return request.fail(detail::closed_error("Cannot read from closed IO handle"));
+  if (is_closed()) return request.fail(detail::closed_error(kCannotRead));
   readers_.push_back(request);
   serve_readers();
 }
@@ -156,11 +177,30 @@ void StreamHandle::serve_readers() {
     } else if (reading_) {
       return;
     } else {
-      FERMATA_ASSERT(!reading_);
-      read_code_ = start_reading();
-      reading_ = read_code_ == 0;
+      arm_reading();
     }
   }
+  serve_watchers();
+}
+
+/// Tells who waits for input without reading, when nobody who reads stands before them.
+void StreamHandle::serve_watchers() {
+  if (watchers_.empty()) return;
+  FERMATA_ASSERT(!is_closed());
+  if (!has_input() && !reading_) arm_reading();
+  while (answers_at_once()) {
+    ReadableRequest* const watcher = watchers_.first();
+    if (watcher == nullptr) return;
+    watchers_.remove(*watcher);
+    watcher->complete(0);
+  }
+}
+
+void StreamHandle::arm_reading() {
+  FERMATA_ASSERT(!reading_);
+  FERMATA_ASSERT(!has_input());
+  read_code_ = start_reading();
+  reading_ = read_code_ == 0;
 }
 
 /// Moves bytes to the first reader, which becomes the untaken one when it has what it wants.
@@ -209,6 +249,7 @@ void StreamHandle::received(std::span<const std::byte> data) {
   if (data.empty() || is_closed()) return;
   held_.insert(held_.end(), data.begin(), data.end());
   stop_armed_reading();
+  serve_watchers();
 }
 
 void StreamHandle::received_end() {
@@ -378,6 +419,10 @@ void StreamHandle::fail_parked() {
   while (ReadRequest* reader = readers_.first()) {
     readers_.remove(*reader);
     reader->fail(error);
+  }
+  while (ReadableRequest* watcher = watchers_.first()) {
+    watchers_.remove(*watcher);
+    watcher->fail(error);
   }
   for (PendingWrite& write : writes_) {
     if (write.request != nullptr) std::exchange(write.request, nullptr)->fail(error);

@@ -8,6 +8,9 @@
 //          leaves with bytes it never took gives them back: a cancelled read loses none (IO-02).
 //          So does one that wants its whole buffer and does not get it, for whatever reason.
 //          End of file and errors are sticky (IO-04).
+// Watching Who waits for input without reading keeps reading armed too. All are told when a read
+//          would end at once, which is when nobody stands in line any more and a chunk is held, or
+//          nothing follows. The chunk stays for whoever reads first.
 // Writing  In submission order, never interleaved (IO-03). The backend is tried at once; what it
 //          does not accept is copied, so that a submitted write needs the caller no more.
 // Files    A part of a file that is sent stands among the writes. The backend may move its bytes
@@ -79,6 +82,25 @@ class ReadRequest final : public Request {
   using List = detail::IntrusiveList<ReadRequest, &ReadRequest::link_>;
 };
 
+/// Completes when a read would end at once: with bytes, at the end of the stream or with its error.
+/// Takes nothing. It fails only when the stream is closed.
+class ReadableRequest final : public Request {
+ public:
+  /// Throws UsageError for a stream that is only written.
+  explicit ReadableRequest(StreamHandle& stream);
+  ~ReadableRequest() override;
+  void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
+
+ private:
+  friend class StreamHandle;
+
+  Ref<StreamHandle> stream_;
+  detail::Link<ReadableRequest> link_;
+
+ public:
+  using List = detail::IntrusiveList<ReadableRequest, &ReadableRequest::link_>;
+};
+
 enum class WriteMode : std::uint8_t {
   All,   // completes when every byte was accepted
   Some,  // completes with what is accepted at once, if anything is
@@ -139,6 +161,15 @@ class StreamHandle : public IoHandle {
   /// Whether the peer has ended its side and everything it sent was read.
   [[nodiscard]] bool at_end() const noexcept { return ended_ && held().empty(); }
 
+  /// Whether a read would end at once. What the system has does not count before somebody has
+  /// waited for it.
+  [[nodiscard]] bool answers_at_once() const noexcept {
+    return is_closed() || (readers_.empty() && untaken_ == nullptr && has_input());
+  }
+
+  /// Throws UsageError, which begins with `operation`, for a stream that is only written.
+  void require_readable(const char* operation) const;
+
  protected:
   StreamHandle(detail::Attachment& attachment, IoType type, Direction direction = Direction::Both);
   ~StreamHandle() override;
@@ -191,6 +222,7 @@ class StreamHandle : public IoHandle {
  private:
   friend class ConnectRequest;
   friend class FileHandle;
+  friend class ReadableRequest;
   friend class ReadRequest;
   friend class WriteRequest;
   friend class Streams;
@@ -209,10 +241,15 @@ class StreamHandle : public IoHandle {
 
   /// Reports what keeps an operation waiting: the user of the other end.
   void explain(WaitFacts& facts, const char* operation) const;
-  void require_readable(const char* operation) const;
   void require_writable(const char* operation) const;
   void read(ReadRequest& request);
   void serve_readers();
+  void serve_watchers();
+  void arm_reading();
+  /// Whether something is held, or nothing follows.
+  [[nodiscard]] bool has_input() const noexcept {
+    return !held().empty() || ended_ || read_code_ != 0;
+  }
   [[nodiscard]] bool may_serve() const noexcept { return !readers_.empty() && untaken_ == nullptr; }
   std::size_t fill_reader(std::span<const std::byte> data) noexcept;
   void tell_satisfied_reader() noexcept;
@@ -238,6 +275,7 @@ class StreamHandle : public IoHandle {
 
   ReadRequest::List readers_;       // The first one may have a part of what it wants.
   ReadRequest* untaken_ = nullptr;  // Completed, but its bytes are not accepted yet.
+  ReadableRequest::List watchers_;
   std::vector<std::byte> held_;
   std::size_t held_taken_ = 0;
   std::list<PendingWrite> writes_;

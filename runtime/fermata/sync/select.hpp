@@ -15,6 +15,7 @@
 //   on_event       the event fires                            nothing
 //   on_timeout     the time has passed since the select began nothing
 //   on_accept      a connection is there                      the stream; nothing when closed
+//   on_readable    a read would not wait                      nothing
 //   on_join        a task of the set has ended                its TaskResult; nothing when closed
 //
 // Choice      One that is due at once is taken without suspending. SelectOrder says which, when
