@@ -55,6 +55,22 @@ inline void replace(const std::string& folder, const std::string& name, std::str
   fermata::fs::sync_directory(folder);
 }
 
+/// Adds a line where other processes add theirs.
+inline void add_entry(const std::string& entry) {
+  fermata::File journal = fermata::File::open(kFolder + "/journal", fermata::OpenMode::updating());
+  const fermata::FileLock lock = journal.lock({.timeout = std::chrono::seconds(5)});
+  journal.write_at(journal.size(), entry + "\n");
+}
+
+inline void compete() {
+  fermata::File journal = fermata::File::open(kFolder + "/journal", fermata::OpenMode::updating());
+  fermata::File other = fermata::File::open(kFolder + "/journal");
+  if (const auto lock = journal.try_lock()) {
+    if (!other.try_lock_shared()) std::printf("somebody is writing\n");
+  }
+  if (other.try_lock_shared()) std::printf("nobody is writing\n");
+}
+
 inline void errors() {
   try {
     static_cast<void>(fermata::fs::read_file("none"));
@@ -95,6 +111,8 @@ inline void tour() {
     write_and_read();
     follow();
     anywhere();
+    add_entry("tie");
+    compete();
     replace(kFolder, "settings", "tempo = 60\n");
     watch();
     watch_calmly();

@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -316,6 +317,30 @@ TEST_F(PosixFiles, ClosingAnyDescriptorLosesTheLocksOfTheProcess) {
     asked.l_type = F_RDLCK;
     EXPECT_EQ(::fcntl(one, F_OFD_GETLK, &asked), 0);
     EXPECT_EQ(asked.l_type, F_UNLCK);
+  });
+}
+
+TEST_F(PosixFiles, LocksOfTheRuntimeAreThoseOfFlock) {
+  run_alone([] {
+    const int foreign = make("a");
+    File file = File::open("a");
+    std::optional<FileLock> lock = file.lock();
+    EXPECT_EQ(::flock(foreign, LOCK_SH | LOCK_NB), -1);
+    EXPECT_EQ(errno, EWOULDBLOCK);
+    const auto waiter = spawn([&] { EXPECT_EQ(::flock(foreign, LOCK_EX), 0); });
+    delay(1s);
+    EXPECT_FALSE(waiter->is_completed());
+    lock.reset();
+    await(waiter);
+    EXPECT_FALSE(file.try_lock_shared());
+    const auto closer = spawn([&] {
+      delay(1s);
+      ::close(foreign);
+    });
+    const Instant before = now();
+    EXPECT_TRUE(file.lock().owns_lock());
+    EXPECT_GE(now() - before, 1s);
+    await(closer);
   });
 }
 

@@ -2,12 +2,15 @@
 
 // Further processes of a machine: what they share with its program, and what not.
 
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -116,6 +119,31 @@ TEST_F(FurtherProcesses, HaveThreadsOfTheirOwn) {
     std::thread([] { EXPECT_EQ(::getpid(), 1000); }).join();
     delay(10ms);
     EXPECT_TRUE(ended);
+  });
+}
+
+TEST_F(FurtherProcesses, KeepEachOtherOutWithLocksUntilTheyEnd) {
+  run_alone([] {
+    begin_process("holder", [] {
+      const int file = ::open("shared", O_RDWR | O_CREAT, 0644);
+      EXPECT_EQ(::flock(file, LOCK_EX), 0);
+      struct flock record = {};
+      record.l_type = F_WRLCK;
+      EXPECT_EQ(::fcntl(file, F_SETLK, &record), 0);
+      ::sleep(2);
+    });
+    delay(1s);
+    const int file = ::open("shared", O_RDWR);
+    EXPECT_EQ(::flock(file, LOCK_EX | LOCK_NB), -1);
+    EXPECT_EQ(errno, EWOULDBLOCK);
+    struct flock record = {};
+    record.l_type = F_WRLCK;
+    EXPECT_EQ(::fcntl(file, F_GETLK, &record), 0);
+    EXPECT_EQ(record.l_type, F_WRLCK);
+    EXPECT_EQ(record.l_pid, 11000);
+    EXPECT_EQ(::fcntl(file, F_SETLKW, &record), 0);
+    EXPECT_EQ(::flock(file, LOCK_EX), 0);
+    EXPECT_GE(now() - Instant{}, 2s);
   });
 }
 

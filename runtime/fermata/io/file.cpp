@@ -35,6 +35,22 @@ void write_all(backend::FileHandle& handle, std::span<const std::byte> data,
   } while (!data.empty());
 }
 
+std::optional<FileLock> lock_of(backend::FileHandle& handle, backend::FileLockKind kind,
+                                backend::FileLockRequest::Patience patience,
+                                const WaitOptions& options, const SourcePlace& place) {
+  detail::check_token(options);
+  const auto file = Ref<backend::FileHandle>::share(handle);
+  backend::FileLockRequest request(*file, kind, patience);
+  detail::finish(request, options, place);
+  if (!request.take()) {
+    FERMATA_ASSERT(patience == backend::FileLockRequest::Patience::Tries);
+    return std::nullopt;
+  }
+  if (file->is_closed()) throw InputOutputError("Stream was closed");
+  FERMATA_ASSERT(file->is_locked());
+  return FileLock(*file);
+}
+
 }  // namespace
 
 File File::open(std::string_view path, const OpenMode& mode, const WaitOptions& options,
@@ -76,6 +92,26 @@ FileStatus File::status(const WaitOptions& options, SourcePlace place) {
   backend::FileControlRequest request(handle(), backend::FileCall::Status);
   detail::finish(request, options, place);
   return request.status();
+}
+
+FileLock File::lock(const WaitOptions& options, SourcePlace place) {
+  return *lock_of(handle(), backend::FileLockKind::Exclusive,
+                  backend::FileLockRequest::Patience::Waits, options, place);
+}
+
+FileLock File::lock_shared(const WaitOptions& options, SourcePlace place) {
+  return *lock_of(handle(), backend::FileLockKind::Shared,
+                  backend::FileLockRequest::Patience::Waits, options, place);
+}
+
+std::optional<FileLock> File::try_lock(const WaitOptions& options, SourcePlace place) {
+  return lock_of(handle(), backend::FileLockKind::Exclusive,
+                 backend::FileLockRequest::Patience::Tries, options, place);
+}
+
+std::optional<FileLock> File::try_lock_shared(const WaitOptions& options, SourcePlace place) {
+  return lock_of(handle(), backend::FileLockKind::Shared, backend::FileLockRequest::Patience::Tries,
+                 options, place);
 }
 
 void File::truncate(std::uint64_t size, const WaitOptions& options, SourcePlace place) {

@@ -3,7 +3,8 @@
 
 // Files for coroutines. Those that have no positions (pipes, terminals) are not files here.
 //
-// Suspension  open, read, write, sync, status, size and truncate suspend; nothing else does.
+// Suspension  open, read, write, sync, status, size, truncate, lock and try_lock suspend; nothing
+//             else does.
 // Ownership   A value that owns its file. Closing loses errors that the system has kept back, which
 //             sync() tells; who is parked gets InputOutputError "Stream was closed". A write under
 //             way is as one that is cancelled: it goes on when it has begun, and the file closes
@@ -13,17 +14,25 @@
 // Cancelling  A read that is cancelled or times out moves nothing and leaves its buffer alone. A
 //             write that has begun goes on to its end, only its report is lost; one that has not
 //             does not happen.
+// Locks       Of the whole file, for whoever else asks for one, in any process of the machine
+// (those of
+//             flock(2)): nobody is kept from reading or writing. A File has one at a time; what
+//             opens the same file again competes for it, also in this program. Who gets a lock that
+//             becomes free is left open, and on a real system it is asked for again and again, at
+//             first after 1 ms and in the end every 50 ms.
 // Durability  A write is safe from a crash of the machine after sync(), a new file's name after
 //             fs::sync_directory() of its directory.
 // Errors      InputOutputError naming operation and path: "open /x: No such file or directory".
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "fermata/core/suspend.hpp"
+#include "fermata/io/file_lock.hpp"
 #include "fermata/io/handle_owner.hpp"
 #include "fermata/reactor/file.hpp"
 
@@ -81,6 +90,20 @@ class File : public HandleOwner<backend::FileHandle> {
   /// Cuts the file to `size` bytes, or makes it longer with zeros.
   void truncate(std::uint64_t size, const WaitOptions& options = {},
                 SourcePlace place = SourcePlace::current());
+
+  /// Waits until nobody else has a lock of the file, and takes one. One that is cancelled or times
+  /// out has none. Throws UsageError when this File has one, or waits for one; InputOutputError
+  /// where the file system has no locks.
+  [[nodiscard]] FileLock lock(const WaitOptions& options = {},
+                              SourcePlace place = SourcePlace::current());
+  /// Takes a lock that others may have at the same time, if theirs are shared, too.
+  [[nodiscard]] FileLock lock_shared(const WaitOptions& options = {},
+                                     SourcePlace place = SourcePlace::current());
+  /// Nothing when somebody else has a lock. The attempt suspends, but does not wait for that one.
+  [[nodiscard]] std::optional<FileLock> try_lock(const WaitOptions& options = {},
+                                                 SourcePlace place = SourcePlace::current());
+  [[nodiscard]] std::optional<FileLock> try_lock_shared(const WaitOptions& options = {},
+                                                        SourcePlace place = SourcePlace::current());
 
   /// In bytes from the beginning.
   [[nodiscard]] std::uint64_t position() const { return handle().position(); }

@@ -43,6 +43,7 @@ void ReadablePlace::require_open() const {
 }
 
 bool ReadablePlace::is_due() {
+  FERMATA_ASSERT(watch_.has_value());
   if (!watch_->event.is_due()) return false;
   if (stream_->answers_at_once()) return true;
   watch_.emplace(wait_, *stream_);
@@ -58,13 +59,14 @@ std::size_t await_any_readable(std::span<ByteStream* const> streams, const WaitO
   for (std::size_t i = 0; i < streams.size(); ++i) {
     if (streams[i]->handle().answers_at_once()) return i;
   }
-  const detail::Deadline deadline(options);
+  const detail::Deadline deadline(options);  // None of them is closed, or readable.
   detail::SelectWait wait;
   std::deque<detail::ReadablePlace> places;
   for (ByteStream* const each : streams) places.emplace_back(wait, each->handle());
   for (;;) {
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (!places[i].is_due()) continue;
+      FERMATA_ASSERT(i < streams.size());
       if (!places[i].is_closed()) return i;
       throw InputOutputError(fmt::format("await_any_readable: stream {} was closed", i));
     }

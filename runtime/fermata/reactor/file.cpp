@@ -99,6 +99,26 @@ void FileControlRequest::succeeded(FileOperation& operation) {
   complete(0);
 }
 
+FileLockRequest::FileLockRequest(FileHandle& handle, FileLockKind kind, Patience patience)
+    : FileRequest(handle, FileCall::Lock), file_(Ref<FileHandle>::share(handle)) {
+  handle.require_no_lock();
+  operation().lock = kind;
+  operation().waits = patience == Patience::Waits;
+  operation().asked_by = WaitPerson::present();
+  submit();
+}
+
+FileLockRequest::~FileLockRequest() {
+  if (transferred() > 0 && !is_taken_) file_->unlock();
+}
+
+std::string FileLockRequest::info() const { return fmt::format("lock of {}", file_->path()); }
+
+bool FileLockRequest::take() noexcept {
+  is_taken_ = transferred() > 0;
+  return is_taken_;
+}
+
 // --- the line ---
 
 FileHandle::FileHandle(Files& files, std::string_view path, const OpenMode& mode)
@@ -109,6 +129,13 @@ FileHandle::FileHandle(Files& files, std::string_view path, const OpenMode& mode
 void FileHandle::submit(std::unique_ptr<FileOperation> operation) {
   FERMATA_ASSERT(!operation->begun);
   if (is_closed()) return refuse(*operation, closed_error(operation->call));
+  if (operation->call == FileCall::Lock) {
+    if (locking_ != nullptr) {
+      next_locking_ = std::move(operation);
+      return;
+    }
+    locking_ = operation.get();
+  }
   if (!operation->in_line && is_opened()) return begin(std::move(operation));
   line_.push_back(std::move(operation));
   begin_next();
@@ -154,6 +181,8 @@ void FileHandle::abandon(FileOperation& operation) noexcept {
     if (operation.done == 0) files_.withdraw(operation);
     return;
   }
+  if (next_locking_.get() == &operation) return next_locking_.reset();
+  if (locking_ == &operation) locking_ = nullptr;
   std::erase_if(line_, [&](const auto& waiting) { return waiting.get() == &operation; });
 }
 
@@ -169,6 +198,7 @@ void FileHandle::ended(std::unique_ptr<FileOperation> operation, int code,
     sink->file_read(*operation, was_closed ? EBADF : code);
     if (!was_closed) return;
   }
+  if (operation->call == FileCall::Lock) return lock_ended(*operation, code, moved > 0);
   if (operation->call == FileCall::Write && !written(operation, code, moved)) return;
   if (was_closed) return ended_after_close(*operation, code, moved);
   if (operation->call == FileCall::Open) {
@@ -219,6 +249,39 @@ void FileHandle::opening_ended(std::unique_ptr<FileOperation> operation, int cod
   close();
 }
 
+// --- the lock ---
+
+void FileHandle::require_no_lock() const {
+  if (is_closed()) return;  // Which is told otherwise.
+  const bool is_wanted =
+      next_locking_ != nullptr || (locking_ != nullptr && locking_->request != nullptr);
+  if (!is_wanted && !locked_) return;
+  throw UsageError(fmt::format("lock: {} {} by this File: expected one lock of a File at a time",
+                               path_, locked_ ? "is locked already" : "is waited for already"));
+}
+
+void FileHandle::lock_ended(FileOperation& operation, int code, bool granted) noexcept {
+  FERMATA_ASSERT(locking_ == &operation);
+  FERMATA_ASSERT(!locked_);
+  locking_ = nullptr;
+  locked_ = granted;
+  if (is_closed()) return ended_after_close(operation, code, 0);
+  if (operation.request != nullptr) {
+    operation.done = granted ? 1 : 0;
+    operation.request->ended(operation, code);
+  } else {
+    unlock();
+  }
+  if (next_locking_ == nullptr || is_closed()) return;
+  locking_ = next_locking_.get();
+  begin(std::move(next_locking_));
+}
+
+void FileHandle::unlock() noexcept {
+  FERMATA_ASSERT(!locked_ || is_opened());
+  if (std::exchange(locked_, false)) files_.unlock(file_);
+}
+
 // --- the position ---
 
 std::uint64_t FileHandle::position() const {
@@ -262,8 +325,10 @@ void FileHandle::fail_waiting(const std::exception_ptr& error) noexcept {
   while (!line_.empty()) {
     const std::unique_ptr<FileOperation> waiting = std::move(line_.front());
     line_.pop_front();
+    if (waiting.get() == locking_) locking_ = nullptr;
     refuse(*waiting, error);
   }
+  if (const auto waiting = std::move(next_locking_)) refuse(*waiting, error);
 }
 
 void FileHandle::close_backend() noexcept {
@@ -279,6 +344,7 @@ void FileHandle::close_file() noexcept {
   FERMATA_ASSERT(is_closed());
   FERMATA_ASSERT(running_.empty());
   if (!is_opened()) return close_acknowledged();
+  unlock();  // Now: the close may take its time, and a child of fork() may have the file open.
   auto closing = std::make_unique<FileOperation>(FileCall::Close);
   closing->file = file_;
   closing->handle = Ref<FileHandle>::share(*this);

@@ -10,6 +10,8 @@
 //           pass the line by, once the file is open.
 // Position  The handle's own; moved by the bytes that a read at it was taken with and a write at it
 //           wrote. A handle that appends ignores offsets and leaves its position alone.
+// Locks     At most one of the whole file; it stands in no line. A request that is abandoned leaves
+//           none behind: the next one begins when it is known how that has ended.
 // End       Not latched: a file may grow (IO-05).
 // Writing   The rest of a short write is written before the next in line begins.
 // Closing   Whoever waits gets "Stream was closed"; what has begun ends in silence and pins the
@@ -93,6 +95,25 @@ class FileControlRequest final : public FileRequest {
   FileStatus status_;
 };
 
+/// Takes a lock of the whole file. One that is not taken with take() is given up.
+class FileLockRequest final : public FileRequest {
+ public:
+  enum class Patience : std::uint8_t { Tries, Waits };
+
+  /// With Patience::Tries it completes without a lock when somebody else has one. Throws UsageError
+  /// when the handle has one already, or somebody waits for it.
+  FileLockRequest(FileHandle& handle, FileLockKind kind, Patience patience);
+  ~FileLockRequest() override;
+  [[nodiscard]] std::string info() const override;
+
+  /// Whether there is a lock, once completed without an error; it is the caller's to give up.
+  [[nodiscard]] bool take() noexcept;
+
+ private:
+  Ref<FileHandle> file_;
+  bool is_taken_ = false;
+};
+
 class FileHandle final : public IoHandle {
  public:
   /// The path under which the file was opened.
@@ -105,7 +126,13 @@ class FileHandle final : public IoHandle {
   /// For the operations at the position that begin from now on. Throws as position().
   void seek(std::uint64_t position);
 
+  /// Whether it has a lock.
+  [[nodiscard]] bool is_locked() const noexcept { return locked_; }
+  /// Gives the lock up; nothing when there is none.
+  void unlock() noexcept;
+
  private:
+  friend class FileLockRequest;
   friend class FileReadRequest;
   friend class FileRequest;
   friend class Files;
@@ -133,6 +160,8 @@ class FileHandle final : public IoHandle {
   bool written(std::unique_ptr<FileOperation>& operation, int& code, std::size_t moved) noexcept;
   void opening_ended(std::unique_ptr<FileOperation> operation, int code, std::size_t file) noexcept;
   void ended_after_close(const FileOperation& operation, int code, std::size_t file) noexcept;
+  void require_no_lock() const;
+  void lock_ended(FileOperation& operation, int code, bool granted) noexcept;
   void move_position(const FileOperation& operation) noexcept;
   void fail_parked() override;
   void fail_waiting(const std::exception_ptr& error) noexcept;
@@ -150,6 +179,9 @@ class FileHandle final : public IoHandle {
   FileOperation* head_ = nullptr;       // Of the running ones, the one that holds up the line.
   FileReadRequest* untaken_ = nullptr;  // At the position, completed, not accepted yet.
   std::uint64_t untaken_seeks_ = 0;
+  FileOperation* locking_ = nullptr;             // Not ended yet, maybe abandoned.
+  std::unique_ptr<FileOperation> next_locking_;  // Begins when an abandoned one has ended.
+  bool locked_ = false;
 };
 
 }  // namespace fermata::backend

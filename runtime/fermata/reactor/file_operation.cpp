@@ -30,6 +30,8 @@ const char* to_string(FileCall call) noexcept {
       return "stat";
     case FileCall::Truncate:
       return "truncate";
+    case FileCall::Lock:
+      return "lock";
     case FileCall::Close:
       return "close";
     case FileCall::Open:

@@ -14,6 +14,7 @@
 
 #include "fermata/base/ref.hpp"
 #include "fermata/core/reactor.hpp"
+#include "fermata/core/wait_facts.hpp"
 
 namespace fermata {
 
@@ -81,6 +82,7 @@ enum class FileCall : std::uint8_t {
   SyncData,  // what is needed to read the contents again, and no more
   Status,
   Truncate,
+  Lock,
   Close,
   // Of a path.
   Open,
@@ -91,6 +93,11 @@ enum class FileCall : std::uint8_t {
   RemoveDirectory,
   ListDirectory,
   SyncDirectory,
+};
+
+enum class FileLockKind : std::uint8_t {
+  Shared,     // beside other shared ones
+  Exclusive,  // alone
 };
 
 /// The operation's name in error texts: "read", "make directory", ...
@@ -116,6 +123,9 @@ struct FileOperation {
   int sink_descriptor = -1;
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size = 0;
+  FileLockKind lock = FileLockKind::Exclusive;  // Of Lock.
+  bool waits = false;   // Of Lock: while somebody else has one and the operation is not withdrawn.
+  WaitPerson asked_by;  // Of Lock; for people.
 
   /// The bytes that are still to be transferred.
   [[nodiscard]] std::span<std::byte> rest() const noexcept {

@@ -56,8 +56,15 @@ void FileRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
            : handle_ ? handle_->path()
                      : std::string(),
            nullptr);
-  if (operation_ != nullptr && handle_ && !operation_->begun) facts.state("in line at its file");
+  const bool is_begun = operation_ != nullptr && operation_->begun;
+  if (operation_ != nullptr && handle_ && !is_begun) facts.state("in line at its file");
+  if (is_begun && operation_->call == FileCall::Lock)
+    return files_.explain_lock(*operation_, facts);
   facts.outside("the disk");
+}
+
+void Files::explain_lock(const FileOperation&, WaitFacts& facts) const {
+  facts.outside("whoever has the lock");
 }
 
 void FileRequest::submit() {

@@ -98,10 +98,15 @@ class Files {
   /// Takes `operation` back when that is possible; finished() follows all the same, with ECANCELED
   /// when it was.
   virtual void withdraw(FileOperation& operation) noexcept = 0;
+  /// Gives up the lock of an open file, at once.
+  virtual void unlock(int file) noexcept = 0;
+  /// Tells a report who keeps a Lock waiting.
+  virtual void explain_lock(const FileOperation&, WaitFacts& facts) const;
 
   // --- for the backend ---
 
-  /// `moved` is how many bytes of rest() were moved, or the number of the file that was opened.
+  /// `moved` is how many bytes of rest() were moved, the number of the file that was opened, or 1
+  /// for a lock that was taken, 0 when somebody else has one.
   void finished(FileOperation& operation, int code, std::size_t moved = 0) noexcept;
 
   detail::Attachment& attachment_;

@@ -2,6 +2,7 @@
 #include "fermata/uv/files.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,8 +10,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/core/timer.hpp"
 
 namespace fermata::uv::detail {
 
@@ -91,7 +94,50 @@ int send_and_read(backend::FileOperation& operation, std::size_t& moved) {
   return 0;
 }
 
+/// A lock that somebody else has is asked for again after this long, then after twice as long each
+/// time: the system tells nobody that it has become free.
+constexpr Duration kFirstPause = std::chrono::milliseconds(1);
+constexpr Duration kLongestPause = std::chrono::milliseconds(50);
+
+/// On a worker's thread. Returns an error code; `moved` becomes 1 when the lock is taken.
+int try_lock(const backend::FileOperation& operation, std::size_t& moved) {
+  const int kind = operation.lock == backend::FileLockKind::Shared ? LOCK_SH : LOCK_EX;
+  while (::flock(operation.file, kind | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return 0;
+    if (errno != EINTR) return errno;
+  }
+  moved = 1;
+  return 0;
+}
+
+/// On a worker's thread. Returns an error code.
+int work_on(backend::FileOperation& operation, std::size_t& moved) {
+  switch (operation.call) {
+    case backend::FileCall::Read:
+      return send_and_read(operation, moved);
+    case backend::FileCall::Lock:
+      return try_lock(operation, moved);
+    default:
+      return sync_directory(operation.path.c_str());
+  }
+}
+
 }  // namespace
+
+/// Between two attempts to take a lock.
+struct Files::Pause {
+  explicit Pause(Job& job);
+
+  /// False when none goes on.
+  bool stop() noexcept;
+  void begin();
+
+  Job& job;
+  Timer timer;
+  Subscription on_end;
+  Duration next = kFirstPause;
+  bool goes_on = false;
+};
 
 struct Files::Job {
   Files& files;
@@ -102,11 +148,14 @@ struct Files::Job {
   };
   int work_code = 0;
   std::size_t work_moved = 0;
+  std::unique_ptr<Pause> pause;  // Of a lock that somebody else has.
+  bool withdrawn = false;
 
   Job(Files& f, backend::FileOperation& o) : files(f), operation(o), fs{} {}
 
   [[nodiscard]] bool is_work() const {
-    return operation.call == backend::FileCall::SyncDirectory || operation.sink_descriptor >= 0;
+    return operation.call == backend::FileCall::SyncDirectory ||
+           operation.call == backend::FileCall::Lock || operation.sink_descriptor >= 0;
   }
   [[nodiscard]] uv_req_t* request() { return reinterpret_cast<uv_req_t*>(&fs); }
   int begin();
@@ -123,23 +172,25 @@ struct Files::Job {
   }
   static void run_work(uv_work_t* request) noexcept {
     auto* const job = static_cast<Job*>(request->data);
-    backend::FileOperation& operation = job->operation;
-    job->work_code = operation.call == backend::FileCall::Read
-                         ? send_and_read(operation, job->work_moved)
-                         : sync_directory(operation.path.c_str());
+    job->work_code = work_on(job->operation, job->work_moved);
   }
+  static void do_nothing(uv_work_t*) noexcept {}
   static void work_done(uv_work_t* request, int status) noexcept {
     auto* const job = static_cast<Job*>(request->data);
-    job->files.loop_.complete(
-        [job, status] { job->end(status < 0 ? -status : job->work_code, job->work_moved); });
+    job->files.loop_.complete([job, status] { job->worked(status); });
   }
+  void worked(int status);
+  void begin_work(uv_work_cb run);
 
   void collect();
 };
 
 int Files::Job::begin() {
   uv_loop_t* const loop = files.loop_.get();
-  if (is_work()) return uv_queue_work(loop, &work, run_work, work_done);
+  if (is_work()) {
+    begin_work(run_work);
+    return 0;
+  }
   const backend::FileOperation& op = operation;
   const char* const path = op.path.c_str();
   const auto permissions = static_cast<int>(op.mode.permissions);
@@ -177,10 +228,50 @@ int Files::Job::begin() {
       return uv_fs_rmdir(loop, &fs, path, fs_done);
     case backend::FileCall::ListDirectory:
       return uv_fs_scandir(loop, &fs, path, 0, fs_done);
+    case backend::FileCall::Lock:
     case backend::FileCall::SyncDirectory:
       break;
   }
   return UV_ENOSYS;
+}
+
+void Files::Job::begin_work(uv_work_cb run) {
+  const int code = uv_queue_work(files.loop_.get(), &work, run, work_done);
+  FERMATA_ASSERT(code == 0);
+}
+
+void Files::Job::worked(int status) {
+  FERMATA_ASSERT(is_work());
+  if (status < 0) return end(-status, 0);
+  const bool is_hindered =
+      operation.call == backend::FileCall::Lock && work_code == 0 && work_moved == 0;
+  if (!is_hindered || !(operation.waits || withdrawn)) return end(work_code, work_moved);
+  if (withdrawn) return end(ECANCELED, 0);
+  if (!pause) pause = std::make_unique<Pause>(*this);
+  pause->begin();
+}
+
+Files::Pause::Pause(Job& j)
+    : job(j), timer(j.files.attachment_.runtime(), kFirstPause, TimerMode::Multishot) {
+  timer.set_hidden(true);
+  on_end = subscribe(timer, [this](Event&, const Outcome&) {
+    FERMATA_ASSERT(goes_on && !job.withdrawn);
+    goes_on = false;
+    job.begin_work(Job::run_work);
+  });
+}
+
+void Files::Pause::begin() {
+  FERMATA_ASSERT(!goes_on);
+  FERMATA_ASSERT(job.operation.waits);
+  goes_on = true;
+  timer.rearm(next);
+  next = std::min(next * 2, kLongestPause);
+}
+
+bool Files::Pause::stop() noexcept {
+  timer.stop();
+  return std::exchange(goes_on, false);
 }
 
 void Files::Job::collect() {
@@ -213,7 +304,13 @@ int Files::enqueue(backend::FileOperation& operation) {
 
 void Files::withdraw(backend::FileOperation& operation) noexcept {
   FERMATA_ASSERT(operation.job != nullptr);
-  uv_cancel(static_cast<Job*>(operation.job)->request());
+  Job& job = *static_cast<Job*>(operation.job);
+  job.withdrawn = true;
+  if (job.pause && job.pause->stop())
+    return job.begin_work(Job::do_nothing);  // And ends in a turn.
+  uv_cancel(job.request());
 }
+
+void Files::unlock(int file) noexcept { ::flock(file, LOCK_UN); }
 
 }  // namespace fermata::uv::detail

@@ -13,9 +13,11 @@ class Files final : public fermata::backend::Files {
 
  private:
   struct Job;
+  struct Pause;
 
   int enqueue(backend::FileOperation& operation) override;
   void withdraw(backend::FileOperation& operation) noexcept override;
+  void unlock(int file) noexcept override;
 
   Loop& loop_;
 };

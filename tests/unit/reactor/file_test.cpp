@@ -12,6 +12,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fermata/base/error.hpp"
 #include "tests/support/bytes.hpp"
@@ -40,6 +41,7 @@ class FakeFiles final : public backend::Files {
 
   std::deque<backend::FileOperation*> running;
   std::deque<backend::FileOperation*> withdrawn;
+  std::vector<int> unlocked;
   int refusal = 0;
 
   [[nodiscard]] backend::FileOperation& next() const { return *running.front(); }
@@ -63,6 +65,7 @@ class FakeFiles final : public backend::Files {
   void withdraw(backend::FileOperation& operation) noexcept override {
     withdrawn.push_back(&operation);
   }
+  void unlock(int file) noexcept override { unlocked.push_back(file); }
 };
 
 class FileLine : public ::testing::Test {
@@ -284,6 +287,85 @@ TEST_F(FileLine, ClosesAFileThatOpensTooLate) {
     { const backend::OpenRequest withdrawn(files_, "/file", OpenMode::reading()); }
     files_.end(ECANCELED);
     EXPECT_TRUE(files_.running.empty());
+    EXPECT_EQ(attachment_.unclosed(), 0u);
+  });
+}
+
+MAIN_TEST_F(FileLine, ALockThatNobodyTakesIsGivenUp) {
+  FERMATA_CHECKS("IO-07", "IO-08");
+  using Lock = backend::FileLockRequest;
+  const auto exclusive = backend::FileLockKind::Exclusive;
+  {
+    Lock taken(*file_, exclusive, Lock::Patience::Waits);
+    EXPECT_TRUE(files_.next().waits);
+    files_.end(0, 1);
+    EXPECT_TRUE(taken.take());
+  }
+  EXPECT_TRUE(file_->is_locked());
+  EXPECT_TRUE(files_.unlocked.empty());
+  file_->unlock();
+  file_->unlock();
+  EXPECT_EQ(files_.unlocked.size(), 1u);
+  {
+    const Lock left(*file_, exclusive, Lock::Patience::Waits);
+    files_.end(0, 1);
+  }
+  EXPECT_EQ(files_.unlocked.size(), 2u) << "completed, and not taken";
+  { const Lock abandoned(*file_, exclusive, Lock::Patience::Waits); }
+  EXPECT_EQ(files_.withdrawn.size(), 1u);
+  files_.end(0, 1);
+  EXPECT_EQ(files_.unlocked.size(), 3u) << "abandoned while it was under way";
+  EXPECT_FALSE(file_->is_locked());
+}
+
+MAIN_TEST_F(FileLine, ALockBeginsWhenAnAbandonedOneHasEnded) {
+  FERMATA_CHECKS("IO-07");
+  using Lock = backend::FileLockRequest;
+  const auto shared = backend::FileLockKind::Shared;
+  { const Lock abandoned(*file_, shared, Lock::Patience::Waits); }
+  { const Lock dropped(*file_, shared, Lock::Patience::Waits); }
+  Lock next(*file_, shared, Lock::Patience::Tries);
+  EXPECT_THROW(Lock(*file_, shared, Lock::Patience::Tries), UsageError);
+  ASSERT_EQ(files_.running.size(), 1u);
+  files_.end(0, 1);
+  EXPECT_EQ(files_.unlocked.size(), 1u);
+  ASSERT_EQ(files_.running.size(), 1u);
+  EXPECT_FALSE(files_.next().waits);
+  files_.end(0, 0);
+  EXPECT_TRUE(next.is_completed());
+  EXPECT_FALSE(next.take());
+  const Lock failed(*file_, shared, Lock::Patience::Waits);
+  files_.end(ENOLCK);
+  EXPECT_EQ(message_of(failed.error()), "lock /file: No locks available");
+}
+
+MAIN_TEST_F(FileLine, ACloseGivesTheLockUpWhateverComesOfIt) {
+  FERMATA_CHECKS("IO-06");
+  using Lock = backend::FileLockRequest;
+  const auto shared = backend::FileLockKind::Shared;
+  { const Lock abandoned(*file_, shared, Lock::Patience::Waits); }
+  const Lock next(*file_, shared, Lock::Patience::Waits);
+  file_->close();
+  EXPECT_EQ(message_of(next.error()), "Stream was closed");
+  files_.end(0, 1);
+  EXPECT_EQ(files_.unlocked.size(), 1u);
+  EXPECT_EQ(files_.next().call, backend::FileCall::Close);
+  const Lock late(*file_, shared, Lock::Patience::Waits);
+  EXPECT_EQ(message_of(late.error()), "Cannot lock closed IO handle");
+}
+
+TEST_F(FileLine, ALockFailsWithTheOpeningThatItWaitsFor) {
+  FERMATA_CHECKS("IO-06");
+  using Lock = backend::FileLockRequest;
+  attachment_.attach(test_.runtime);
+  test_.run([&] {
+    backend::OpenRequest opening(files_, "/file", OpenMode::reading());
+    { const Lock dropped(opening.handle(), backend::FileLockKind::Shared, Lock::Patience::Waits); }
+    const Lock lock(opening.handle(), backend::FileLockKind::Shared, Lock::Patience::Waits);
+    files_.end(ENOENT);
+    EXPECT_EQ(message_of(lock.error()), "open /file: No such file or directory");
+    const Lock late(opening.handle(), backend::FileLockKind::Shared, Lock::Patience::Waits);
+    EXPECT_EQ(message_of(late.error()), "Cannot lock closed IO handle");
     EXPECT_EQ(attachment_.unclosed(), 0u);
   });
 }

@@ -55,6 +55,9 @@ std::string call_text(const backend::FileOperation& operation) {
       return "looks up the status of " + path;
     case backend::FileCall::Truncate:
       return fmt::format("truncates {} to {} bytes", path, operation.length);
+    case backend::FileCall::Lock:
+      return fmt::format("locks {}{}", path,
+                         operation.lock == backend::FileLockKind::Shared ? " with others" : "");
     case backend::FileCall::Close:
       return "closes " + path;
     case backend::FileCall::Open:
@@ -78,6 +81,7 @@ std::string call_text(const backend::FileOperation& operation) {
 
 std::string answer_text(const backend::FileOperation& operation, int code, std::size_t moved) {
   if (code != 0) return fmt::format(" ({})", std::strerror(code));
+  if (operation.call == backend::FileCall::Lock && moved == 0) return " (another has it)";
   if (operation.call != backend::FileCall::Read && operation.call != backend::FileCall::Write)
     return {};
   const std::span<const std::byte> bytes = operation.rest();

@@ -22,6 +22,7 @@ void Disk::format() {
   name_changes_.clear();
   changes_made_ = 0;
   watchers_.clear();
+  locks_.clear();
   used_ = 0;
   now_ = {};
   next_ = kRoot + 1;
@@ -414,6 +415,7 @@ void Disk::crash(const CrashDraw& draw, CrashListener* listener) {
   ++version_;
   ++life_;
   watchers_.clear();
+  locks_.clear();
   crash_names(draw, listener);
   for (auto& [inode, node] : nodes_) {
     node.opens = 0;

@@ -33,6 +33,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/reactor/file_operation.hpp"
 #include "fermata/sim/fs/disk_watchers.hpp"
+#include "fermata/sim/fs/file_locks.hpp"
 #include "fermata/sim/fs/file_memory.hpp"
 #include "fermata/sim/fs/image.hpp"
 #include "fermata/sim/machine/occasion.hpp"
@@ -186,6 +187,9 @@ class Disk {
   /// Gives up the file's changes, like FileImage::give_up_changes().
   void give_up_changes(Inode inode) { at(inode).image.give_up_changes(); }
 
+  /// Who has locked what. Nobody has after a crash or format().
+  [[nodiscard]] detail::MachineLocks& locks() noexcept { return locks_; }
+
   // --- memory ---
 
   /// A system's descriptor of memory that shows the file until unmap(), once for each; negative
@@ -327,6 +331,7 @@ class Disk {
   std::vector<NameChange> name_changes_;
   std::uint64_t changes_made_ = 0;
   DiskWatchers watchers_;
+  detail::MachineLocks locks_;
   detail::OccasionListener* occasions_ = nullptr;
 };
 

@@ -44,6 +44,8 @@ const char* name_of(backend::FileCall call) {
       return "the look at the status of";
     case backend::FileCall::Truncate:
       return "the truncation of";
+    case backend::FileCall::Lock:
+      return "the lock of";
     case backend::FileCall::Close:
       return "the close of";
     case backend::FileCall::Rename:
@@ -81,9 +83,12 @@ int SimFiles::enqueue(backend::FileOperation& operation) {
       operation.call == backend::FileCall::Close
           ? close_delay(machine_, key, [&] { return fmt::format("'{}'", path_of(operation)); })
           : faults_.latency({key, words});
-  machine_.agenda().schedule(job, machine_.now() + time,
-                             key_of(key_of(machine_.key(), "disk"), next_number_++));
+  begin_later(job, machine_.now() + time);
   return 0;
+}
+
+void SimFiles::begin_later(Job& job, Instant when) {
+  machine_.agenda().schedule(job, when, key_of(key_of(machine_.key(), "disk"), next_number_++));
 }
 
 std::string SimFiles::text(const backend::FileOperation& operation) const {
@@ -98,6 +103,12 @@ void SimFiles::withdraw(backend::FileOperation& operation) noexcept {
   Job& job = *static_cast<Job*>(operation.job);
   FERMATA_ASSERT(&job.operation == &operation);
   if (job.withdrawn) return;
+  if (job.waits_for_lock) {
+    job.withdrawn = true;
+    job.stop_waiting();
+    if (!job.is_scheduled()) begin_later(job, machine_.now());
+    return;
+  }
   const auto words = [&] { return text(operation); };
   job.withdrawn = faults_.is_withdrawn({job.key, words});
 }
@@ -105,6 +116,7 @@ void SimFiles::withdraw(backend::FileOperation& operation) noexcept {
 void SimFiles::end(Job& job) {
   backend::FileOperation& operation = job.operation;
   FERMATA_ASSERT(operation.job == &job);
+  if (waits_on(job)) return;
   const std::uint64_t key = job.key;
   const bool withdrawn = job.withdrawn;
   const std::optional<RunLog::CallId> noted = job.noted;
@@ -143,6 +155,8 @@ SimFiles::Answer SimFiles::perform_on(const OpenFile& file, backend::FileOperati
     case backend::FileCall::Status:
       operation.status = disk_.status(file.inode);
       return {};
+    case backend::FileCall::Lock:
+      return lock(file, operation);
     default:
       return {sync(file, call), 0};
   }
@@ -188,6 +202,7 @@ SimFiles::Answer SimFiles::open(backend::FileOperation& operation, const DiskCal
 void SimFiles::close(int file) {
   const auto closed = open_.find(file);
   FERMATA_ASSERT(closed != open_.end());
+  disk_.locks().whole.clear(&closed->second);
   disk_.release(closed->second.inode);
   open_.erase(closed);
 }

@@ -11,6 +11,7 @@
 #include "fermata/reactor/files.hpp"
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/fs/disk_faults.hpp"
+#include "fermata/sim/fs/file_locks.hpp"
 #include "fermata/sim/machine/agenda.hpp"
 #include "fermata/sim/record/run_log.hpp"
 
@@ -22,15 +23,20 @@ class SimFiles final : public backend::Files {
  public:
   SimFiles(fermata::detail::Attachment& attachment, Machine& machine, Disk& disk)
       : backend::Files(attachment), machine_(machine), disk_(disk), faults_(machine) {}
+  ~SimFiles() override;
 
  private:
-  struct Job final : Happening {
+  struct Job final : Happening, FileLocks::Waiter {
     Job(SimFiles& f, backend::FileOperation& o, std::uint64_t k) : files(f), operation(o), key(k) {}
+    ~Job() { stop_waiting(); }
     void happen() override { files.end(*this); }
+    void look() override { files.look(*this); }
+    void stop_waiting() noexcept;
     SimFiles& files;
     backend::FileOperation& operation;
     std::uint64_t key;  // Of what it does and where.
     bool withdrawn = false;
+    bool waits_for_lock = false;
     std::optional<RunLog::CallId> noted;  // In the run log.
     std::list<Job>::iterator self;
   };
@@ -45,7 +51,11 @@ class SimFiles final : public backend::Files {
 
   int enqueue(backend::FileOperation& operation) override;
   void withdraw(backend::FileOperation& operation) noexcept override;
+  void unlock(int file) noexcept override;
+  void explain_lock(const backend::FileOperation& operation,
+                    backend::WaitFacts& facts) const override;
 
+  void begin_later(Job& job, Instant when);
   void end(Job& job);
   Answer perform(backend::FileOperation& operation, const DiskCall& call);
   Answer perform_on(const OpenFile& file, backend::FileOperation& operation, const DiskCall& call);
@@ -55,6 +65,14 @@ class SimFiles final : public backend::Files {
   Answer read(const OpenFile& file, backend::FileOperation& operation, const DiskCall& call);
   Answer write(const OpenFile& file, backend::FileOperation& operation, const DiskCall& call);
   int sync(const OpenFile& file, const DiskCall& call);
+  Answer lock(const OpenFile& file, const backend::FileOperation& operation);
+  /// What the operation wants of its file.
+  [[nodiscard]] static FileLocks::Lock wanted_lock(const OpenFile& file,
+                                                   const backend::FileOperation& operation);
+  [[nodiscard]] bool is_hindered(const backend::FileOperation& operation) const;
+  /// Whether the job goes on waiting for a lock that somebody else has.
+  [[nodiscard]] bool waits_on(Job& job);
+  void look(Job& job);
   /// Whether there is no space for what the operation would make.
   [[nodiscard]] bool is_full(const DiskCall& call, const std::string& path);
   /// "the write to 'settings'", for people.
@@ -63,9 +81,9 @@ class SimFiles final : public backend::Files {
   Machine& machine_;
   Disk& disk_;
   DiskFaults faults_;
+  std::map<int, OpenFile> open_;  // By number; each is the owner of its lock.
   std::list<Job> jobs_;
   std::uint64_t next_number_ = 0;
-  std::map<int, OpenFile> open_;  // By number.
 };
 
 }  // namespace fermata::sim::detail

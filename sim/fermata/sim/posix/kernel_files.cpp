@@ -55,7 +55,7 @@ void SimKernelFiles::end_life() {
   disk_.take_in_maps();
   posix::Maps::all().let_go(this);
   directory_.reset();
-  locks_ = std::make_shared<ProcessLocks>();
+  disk_.locks().records.clear(this);
   mask_ = kUsualMask;
 }
 

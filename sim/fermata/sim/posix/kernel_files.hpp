@@ -25,7 +25,6 @@
 #include "fermata/posix/files.hpp"
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/fs/disk_faults.hpp"
-#include "fermata/sim/posix/file_locks.hpp"
 #include "fermata/sim/posix/kernel_calls.hpp"
 #include "fermata/sim/posix/open_file.hpp"
 #include "fermata/sim/posix/queued_call.hpp"
@@ -245,7 +244,6 @@ class SimKernelFiles final : public posix::Files, private QueuedCall::Owner {
   Machine& machine_;
   Disk& disk_;
   DiskFaults faults_;
-  std::shared_ptr<ProcessLocks> locks_ = std::make_shared<ProcessLocks>();
   std::shared_ptr<OpenFile> directory_;  // The working one; null: the root.
   mode_t mask_;
   std::vector<std::shared_ptr<FileQueue>> queues_;

@@ -7,7 +7,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/sim/posix/kernel_files.hpp"
+#include "fermata/sim/posix/lock_wait.hpp"
 
 namespace fermata::sim::detail {
 
@@ -28,11 +30,14 @@ int range_of(const struct flock& asked, off64_t base, FileLocks::Lock& lock) {
 
 }  // namespace
 
-void SimKernelFiles::closing(const OpenFile& file) { locks_->records.clear(file.inode(), {}); }
+void SimKernelFiles::closing(const OpenFile& file) {
+  disk_.locks().records.clear(file.inode(), {.owner = this});
+}
 
 int SimKernelFiles::take_lock(const char* call, FileLocks& locks, const OpenFile& file,
                               const FileLocks::Lock& wanted, bool waits) {
-  while (locks.obstacle(file.inode(), wanted)) {
+  FERMATA_ASSERT(wanted.owner != nullptr);
+  while (locks.obstacle(file.inode(), wanted) != nullptr) {
     if (!waits) return -EAGAIN;
     const int waited = kernel_.suspended(call, [&](const SourcePlace& place, Event* token) {
       LockWait event(current_runtime(), machine_, call, file.path(), locks, file.inode(), wanted);
@@ -50,14 +55,16 @@ int SimKernelFiles::lock(int descriptor, int operation) {
   return with_file("flock", descriptor, -EBADF, [&](OpenFile& file) -> int {
     if ((file.status & O_PATH) != 0) return -EBADF;
     const auto kept = file.shared_from_this();
-    const FileLocks::Lock wanted{.owner = &file, .exclusive = kind == LOCK_EX};
+    FileLocks& locks = disk_.locks().whole;
+    const FileLocks::Lock wanted{
+        .owner = &file, .exclusive = kind == LOCK_EX, .holder = backend::WaitPerson::present()};
     if (kind == LOCK_UN) {
-      locks_->whole.clear(file.inode(), wanted);
+      locks.clear(file.inode(), wanted);
       return 0;
     }
     // A lock of another kind is given up first.
-    if (locks_->whole.obstacle(file.inode(), wanted)) locks_->whole.clear(file.inode(), wanted);
-    return take_lock("flock", locks_->whole, file, wanted, (operation & LOCK_NB) == 0);
+    if (locks.obstacle(file.inode(), wanted) != nullptr) locks.clear(file.inode(), wanted);
+    return take_lock("flock", locks, file, wanted, (operation & LOCK_NB) == 0);
   });
 }
 
@@ -79,14 +86,21 @@ int SimKernelFiles::control_lock(OpenFile& file, int command, struct flock& aske
     base = status.st_size;
   }
   if (asked.l_whence < SEEK_SET || asked.l_whence > SEEK_END) return -EINVAL;
-  FileLocks::Lock wanted{.owner = is_of_description ? &file : nullptr,
-                         .exclusive = asked.l_type == F_WRLCK};
+  FileLocks& locks = disk_.locks().records;
+  FileLocks::Lock wanted{.owner = this,
+                         .exclusive = asked.l_type == F_WRLCK,
+                         .holder = backend::WaitPerson::present()};
+  if (is_of_description) {
+    wanted.owner = &file;
+  } else {
+    wanted.process = kernel_.foreign_signals().process_id();
+  }
   if (const int code = range_of(asked, base, wanted)) return code;
   if (only_asks) return tell_lock(file, wanted, asked);
   const int access = file.status & O_ACCMODE;
   switch (asked.l_type) {
     case F_UNLCK:
-      locks_->records.clear(file.inode(), wanted);
+      locks.clear(file.inode(), wanted);
       return 0;
     case F_RDLCK:
       if (access == O_WRONLY) return -EBADF;
@@ -97,16 +111,16 @@ int SimKernelFiles::control_lock(OpenFile& file, int command, struct flock& aske
     default:
       return -EINVAL;
   }
-  return take_lock("fcntl", locks_->records, file, wanted, waits);
+  return take_lock("fcntl", locks, file, wanted, waits);
 }
 
 int SimKernelFiles::tell_lock(const OpenFile& file, const FileLocks::Lock& wanted,
                               struct flock& asked) const {
-  constexpr pid_t kProcess = 1;
-  const std::optional<FileLocks::Lock> found = asked.l_type == F_UNLCK
-                                                   ? locks_->records.own(file.inode(), wanted)
-                                                   : locks_->records.obstacle(file.inode(), wanted);
-  if (!found) {
+  const FileLocks& locks = disk_.locks().records;
+  const FileLocks::Lock* const found = asked.l_type == F_UNLCK
+                                           ? locks.own(file.inode(), wanted)
+                                           : locks.obstacle(file.inode(), wanted);
+  if (found == nullptr) {
     asked.l_type = F_UNLCK;
     return 0;
   }
@@ -114,7 +128,7 @@ int SimKernelFiles::tell_lock(const OpenFile& file, const FileLocks::Lock& wante
   asked.l_whence = SEEK_SET;
   asked.l_start = found->begin;
   asked.l_len = found->end == FileLocks::kEnd ? 0 : found->end - found->begin;
-  asked.l_pid = found->owner == nullptr ? kProcess : -1;
+  asked.l_pid = found->process != 0 ? found->process : -1;
   return 0;
 }
 

@@ -61,7 +61,7 @@ int SimKernelFiles::open_without_leaving(const posix::Where& where, int flags, m
 
 std::shared_ptr<OpenFile> SimKernelFiles::make_file(Disk::Inode inode, std::string path,
                                                     int flags) {
-  return std::make_shared<OpenFile>(machine_, kernel_.table_.next_serial(), disk_, locks_, inode,
+  return std::make_shared<OpenFile>(machine_, kernel_.table_.next_serial(), disk_, inode,
                                     std::move(path), flags);
 }
 

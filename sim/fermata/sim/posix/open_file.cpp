@@ -11,12 +11,10 @@
 
 namespace fermata::sim::detail {
 
-OpenFile::OpenFile(Machine& machine, std::uint64_t serial, Disk& disk,
-                   std::shared_ptr<ProcessLocks> locks, Disk::Inode inode, std::string path,
-                   int flags)
+OpenFile::OpenFile(Machine& machine, std::uint64_t serial, Disk& disk, Disk::Inode inode,
+                   std::string path, int flags)
     : Description(machine, "file", serial),
       disk_(disk),
-      locks_(std::move(locks)),
       life_(disk.life()),
       inode_(inode),
       path_(std::move(path)),
@@ -28,9 +26,9 @@ OpenFile::OpenFile(Machine& machine, std::uint64_t serial, Disk& disk,
 }
 
 OpenFile::~OpenFile() {
-  locks_->records.clear(inode_, {.owner = this});
-  locks_->whole.clear(inode_, {.owner = this});
   if (life_ != disk_.life()) return;
+  disk_.locks().records.clear(this);
+  disk_.locks().whole.clear(this);
   const bool writes = refuse_writing() == 0;
   if ((status & O_PATH) == 0) {
     disk_.note(inode_, writes ? DiskChange::ClosedByWriter : DiskChange::Closed);

@@ -9,7 +9,6 @@
 
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/posix/description.hpp"
-#include "fermata/sim/posix/file_locks.hpp"
 
 namespace fermata::sim::detail {
 
@@ -39,8 +38,8 @@ class OpenFile final : public Description {
   };
 
   /// `inode` is pinned, and let go when this ends. `path` is for people and in keys of draws.
-  OpenFile(Machine& machine, std::uint64_t serial, Disk& disk, std::shared_ptr<ProcessLocks> locks,
-           Disk::Inode inode, std::string path, int flags);
+  OpenFile(Machine& machine, std::uint64_t serial, Disk& disk, Disk::Inode inode, std::string path,
+           int flags);
   ~OpenFile() override;
 
   [[nodiscard]] std::string state() override { return "'" + path_ + "'"; }
@@ -67,7 +66,6 @@ class OpenFile final : public Description {
 
  private:
   Disk& disk_;
-  std::shared_ptr<ProcessLocks> locks_;
   std::uint64_t life_;  // Of the disk.
   Disk::Inode inode_;
   std::string path_;
