@@ -62,15 +62,25 @@ inline void patience() {
   std::printf("%zu bytes\n", server->read(buffer));
 }
 
+/// Echoes what has come, without waiting for more. False when the client has ended, or is lost.
+inline bool echo_some(fermata::ByteStream& client) {
+  std::array<std::byte, 64> buffer;
+  try {
+    const std::size_t size = client.read(buffer);
+    client.write(std::span(buffer).first(size));
+    return size > 0;
+  } catch (const fermata::InputOutputError&) {
+    return false;
+  }
+}
+
 /// Serves two clients in one coroutine, until both have ended.
 inline void serve_both(fermata::ByteStream& first, fermata::ByteStream& second) {
   std::vector<fermata::ByteStream*> clients = {&first, &second};
-  std::array<std::byte, 64> buffer;
   while (!clients.empty()) {
     const std::size_t ready = fermata::await_any_readable(clients);
-    const std::size_t size = clients[ready]->read(buffer);  // Does not wait.
-    clients[ready]->write(std::span(buffer).first(size));
-    if (size == 0) clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(ready));
+    const bool goes_on = echo_some(*clients[ready]);  // Its read does not wait.
+    if (!goes_on) clients.erase(clients.begin() + static_cast<std::ptrdiff_t>(ready));
   }
 }
 
