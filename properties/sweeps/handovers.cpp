@@ -126,4 +126,39 @@ void stream(sim::World& world) {
        })});
 }
 
+void readiness(sim::World& world) {
+  world.heal();
+  auto first = open_pipe();
+  auto second = open_pipe();
+  std::array<models::ByteWayModel, 2> ways = {models::ByteWayModel(1), models::ByteWayModel(2)};
+  const std::array<PipeStream*, 2> writers = {&first.writer, &second.writer};
+  const std::array<ByteStream*, 2> readers = {&first.reader, &second.reader};
+  const auto complain = [](const models::Complaint& complaint) { EXPECT_EQ(complaint, ""); };
+  const auto write = [&](std::size_t at, std::size_t size) {
+    const auto begun = ways[at].begin(size, false);
+    writers[at]->write(ways[at].bytes_of(begun), kPatient);
+    complain(ways[at].accepted(begun, size));
+  };
+  const auto read_one = [&] {
+    std::array<std::byte, 3> buffer;
+    const std::size_t at = await_any_readable(readers, kPatient);
+    const std::size_t size = readers[at]->read(buffer, {.timeout = Duration::zero()});
+    complain(ways[at].received(std::span(buffer).first(size)));
+  };
+  world.sweep_cancellation(
+      [&] {
+        const auto writing = spawn("writer", [&] {
+          for (const std::size_t at : {1u, 0u, 1u}) write(at, 4);
+        });
+        const auto reading = spawn("reader", [&] {
+          for (int i = 0; i < 4; ++i) read_one();
+        });
+        when_all_settled({writing, reading});
+      },
+      {.then = finds_all(world, "IO-02", [&] {
+         for (const std::size_t at : {0u, 1u}) write(at, 3);
+         while (ways[0].outstanding() + ways[1].outstanding() > 0) read_one();
+       })});
+}
+
 }  // namespace fermata::properties::sweeps

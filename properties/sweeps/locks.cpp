@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 #include "properties/sweeps/programs.hpp"
@@ -45,6 +46,29 @@ void mutex(sim::World& world) {
       },
       {.then = finds_all(world, "G-04", [&] { const Mutex::Guard guard(mutex, kPatient); }),
        .check = [&] { EXPECT_FALSE(mutex.is_locked()) << "G-04 (REF): " << mutex.info(); }});
+}
+
+void file_lock(sim::World& world) {
+  world.heal();
+  std::array<File, 3> files;
+  for (File& each : files) each = File::open("locked", OpenMode::updating());
+  int inside = 0;
+  world.sweep_cancellation(
+      [&] {
+        std::vector<Coroutine<>> all;
+        for (File& each : files) {
+          all.push_back(spawn("user", [&] {
+            const FileLock lock = each.lock(kPatient);
+            const Inside count(inside);
+            EXPECT_EQ(inside, 1);
+            suspend();
+          }));
+        }
+        when_all_settled(all);
+      },
+      {.then = finds_all(world, "CORE-WK-13", [&] {
+         for (File& each : files) EXPECT_TRUE(each.lock(kPatient).owns_lock());
+       })});
 }
 
 void semaphore(sim::World& world) {

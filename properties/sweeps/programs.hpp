@@ -22,6 +22,7 @@ struct Program {
 
 // Locks.
 void mutex(sim::World& world);
+void file_lock(sim::World& world);
 void semaphore(sim::World& world);
 void condition(sim::World& world);
 void barrier(sim::World& world);
@@ -31,6 +32,7 @@ void once(sim::World& world);
 void rendezvous(sim::World& world);
 void buffered_channel(sim::World& world);
 void stream(sim::World& world);
+void readiness(sim::World& world);
 
 // What is told.
 void future(sim::World& world);
@@ -57,6 +59,7 @@ void limits(sim::World& world);
 
 inline constexpr auto kPrograms = std::to_array<Program>({
     {"mutex", &mutex},
+    {"file lock", &file_lock},
     {"semaphore", &semaphore},
     {"condition", &condition},
     {"barrier", &barrier},
@@ -64,6 +67,7 @@ inline constexpr auto kPrograms = std::to_array<Program>({
     {"rendezvous", &rendezvous},
     {"buffered channel", &buffered_channel},
     {"stream", &stream},
+    {"readiness", &readiness},
     {"future", &future},
     {"awaited items", &awaited_items},
     {"trigger", &trigger},
