@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/sim/world/world_access.hpp"
 #include "properties/interpreter/player.hpp"
 #include "properties/interpreter/state.hpp"
 #include "properties/interpreter/witness.hpp"
@@ -112,7 +113,8 @@ class Judge {
 
 Tally Machine::play(const Program& program, sim::World& world) {
   detail::Kernel& kernel = current_runtime().kernel();
-  const Result result = run(kernel.chooser, program, world.options().wakes);
+  sim::WakeListener* const wakes = sim::detail::WorldAccess(world).instruments().wakes;
+  const Result result = run(kernel.chooser, program, wakes);
   kernel.trace(backend::Trace::TimeAdvanced, nullptr, result.trace_hash);
   sim::consume(result.virtual_time);
   if (!result.complaint.empty()) world.fail(sim::Verdict::Safety, result.complaint);

@@ -491,8 +491,7 @@ void play(const Story& story, sim::World& world) {
   sim::WorldOptions options;
   options.step_limit = kStepLimit;
   options.faults = sim::FaultSet::parse("none");
-  options.log_waits = true;
-  sim::Runner runner(program, "random", options);
+  sim::Runner runner(program, "random", options, {.log_waits = true});
   const sim::RunResult result = inner_run(runner);
   if (!result.failure) {
     return world.fail(sim::Verdict::Safety, "BLAME: nobody is told that nobody can go on");

@@ -9,11 +9,6 @@
 namespace fermata::sim {
 namespace {
 
-WorldOptions telling(WorldOptions options, WakeListener& wakes) {
-  options.wakes = &wakes;
-  return options;
-}
-
 std::vector<std::uint8_t> cut(std::vector<std::uint8_t> bytes, std::size_t room) {
   bytes.resize(std::min(bytes.size(), room));
   FERMATA_ASSERT(bytes.size() <= room);
@@ -29,7 +24,7 @@ FuzzTarget::FuzzTarget(const Program& program, WorldOptions options,
                        std::unique_ptr<BytesStrategy> strategy)
     : strategy_(strategy.get()),
       has_arguments_(program.prepare != nullptr),
-      runner_(program, std::move(strategy), telling(std::move(options), counters_)) {}
+      runner_(program, std::move(strategy), options, {.wakes = &counters_}) {}
 
 RunResult FuzzTarget::run(std::span<const std::uint8_t> bytes) {
   strategy_->set_input(FuzzInput::decode(bytes));

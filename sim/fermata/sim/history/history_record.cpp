@@ -14,6 +14,7 @@
 #include "fermata/sim/history/counterexample.hpp"
 #include "fermata/sim/tape/decision.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sim/world/world_access.hpp"
 
 namespace fermata::sim::detail {
 namespace {
@@ -37,7 +38,7 @@ HistoryRecord::HistoryRecord(World* world, std::string name)
 HistoryMoment HistoryRecord::present() {
   unjudged_ = true;
   if (world_ == nullptr) return HistoryMoment{{}, 0, positions_++};
-  return HistoryMoment{world_->now(), world_->present_step(), positions_++};
+  return HistoryMoment{world_->now(), detail::WorldAccess(*world_).present_step(), positions_++};
 }
 
 std::size_t HistoryRecord::note_invocation(std::string_view client) {
@@ -128,9 +129,9 @@ void HistoryRecord::report(const HistoryVerdict& verdict,
   if (verdict.answer == Linearizability::Yes) return;
   Failure failure;
   failure.verdict = Verdict::Safety;
-  failure.coroutine = world_->current_coroutine();
+  failure.coroutine = detail::WorldAccess(*world_).current_coroutine();
   failure.at = world_->now();
-  failure.step = world_->present_step();
+  failure.step = detail::WorldAccess(*world_).present_step();
   if (verdict.answer == Linearizability::No) {
     FERMATA_ASSERT(verdict.unexplained.has_value());
     failure.message = fmt::format("history '{}' is not linearizable", name_);
@@ -147,8 +148,10 @@ void HistoryRecord::report(const HistoryVerdict& verdict,
 void HistoryRecord::leave_unjudged() const { keep(nullptr); }
 
 void HistoryRecord::keep(const HistoryVerdict* verdict) const {
-  if (world_ == nullptr || world_->options().run_log == nullptr) return;
-  kept_ = world_->keep_history(kept_, json_text(verdict));
+  if (world_ == nullptr) return;
+  detail::WorldAccess world(*world_);
+  if (world.instruments().run_log == nullptr) return;
+  kept_ = world.keep_history(kept_, json_text(verdict));
 }
 
 // --- showing ---

@@ -8,6 +8,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/world/world_access.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -215,9 +216,10 @@ FoundFailure describe_failure(const Runner& runner, const Program& program, Fail
   found.output = runner.output();
   for (const std::string& line : runner.world().log()) found.output += line + '\n';
   if (program.arguments) found.arguments = program.arguments();
-  found.step_hashes = runner.world().step_hashes();
+  const detail::WorldAccess world(runner.world());
+  found.step_hashes = world.step_hashes();
   found.run_log = runner.run_log();
-  found.histories = runner.world().histories();
+  found.histories = world.histories();
   return found;
 }
 

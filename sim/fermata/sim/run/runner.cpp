@@ -20,13 +20,15 @@ constexpr std::size_t kPage = 4'096;
 
 }  // namespace
 
-Runner::Runner(const Program& program, std::string_view strategy, const WorldOptions& options)
-    : Runner(program, make_strategy(strategy), options) {}
+Runner::Runner(const Program& program, std::string_view strategy, const WorldOptions& options,
+               const detail::Instruments& instruments)
+    : Runner(program, make_strategy(strategy), options, instruments) {}
 
 Runner::Runner(const Program& program, std::unique_ptr<Strategy> strategy,
-               const WorldOptions& options)
+               const WorldOptions& options, const detail::Instruments& instruments)
     : program_(program),
       options_(options),
+      instruments_(instruments),
       strategy_(std::move(strategy)),
       decisions_(*strategy_),
       world_(decisions_, options_),
@@ -38,13 +40,13 @@ Runner::Runner(const Program& program, std::unique_ptr<Strategy> strategy,
 RunResult Runner::run(std::uint64_t seed) {
   start_run_log();
   decisions_.begin(seed);
-  return run_in(world_, options_, Preparation{seed, {}});
+  return run_in(world_, options_, instruments_, Preparation{seed, {}});
 }
 
 RunResult Runner::replay(const Preparation& preparation, Replay& replay) {
   start_run_log();
   decisions_.begin_replay(replay);
-  const RunResult result = run_in(world_, options_, preparation);
+  const RunResult result = run_in(world_, options_, instruments_, preparation);
   decisions_.end();
   return result;
 }
@@ -53,14 +55,15 @@ RunResult Runner::replay_then_explore(const Preparation& preparation, Replay& re
                                       std::uint64_t draws, std::uint64_t seed) {
   start_run_log();
   decisions_.begin_replay(replay, draws, seed);
-  return run_in(world_, options_, preparation);
+  return run_in(world_, options_, instruments_, preparation);
 }
 
 // The machine of the test itself goes without saying.
 std::string Runner::line_head() const {
   FERMATA_ASSERT(running_ != nullptr);
-  const std::string machine = running_->current_machine();
-  std::string who = running_->current_coroutine();
+  const detail::WorldAccess running(*running_);
+  const std::string machine = running.current_machine();
+  std::string who = running.current_coroutine();
   if (!machine.empty() && machine != "main" && machine != who) {
     who = who.empty() ? machine : machine + '/' + who;
   }
@@ -68,16 +71,16 @@ std::string Runner::line_head() const {
 }
 
 RunResult Runner::run_in(World& world, const WorldOptions& options,
-                         const Preparation& preparation) {
+                         const detail::Instruments& instruments, const Preparation& preparation) {
   FERMATA_ASSERT(program_.body != nullptr);
   running_ = &world;
-  world.reset(options);
+  detail::WorldAccess(world).reset(options, instruments);
   output_.clear();
   test_failures_.belong_to(world);
   if (program_.prepare) program_.prepare(preparation);
   world.node("main", [this] { program_.body(*running_); });
   world.run();
-  if (options.run_log != nullptr) options.run_log->ended(world.now(), world.trace_hash());
+  if (RunLog* const log = instruments.run_log) log->ended(world.now(), world.trace_hash());
   return RunResult{.failure = world.failure(),
                    .skipped = world.skipped(),
                    .trace_hash = world.trace_hash(),
@@ -103,7 +106,7 @@ std::optional<Failure> Runner::compare(std::uint64_t seed, const RunResult& befo
   FERMATA_ASSERT(!recording_);
   ++twins_;
   live_first(seed);
-  const RunResult after = run_in_other_world(options_, seed);
+  const RunResult after = run_in_other_world(options_, instruments_, seed);
   if (after.same_run(before) && after.signature() == before.signature()) return std::nullopt;
   Failure failure;
   failure.verdict = Verdict::Nondeterminism;
@@ -122,33 +125,35 @@ void Runner::live_first(std::uint64_t seed) {
   if (first_life_ == 0) return;
   WorldOptions cut = options_;
   cut.step_limit = first_life_;
-  run_in_other_world(cut, seed);
+  run_in_other_world(cut, instruments_, seed);
 }
 
-RunResult Runner::run_in_other_world(WorldOptions options, std::uint64_t seed) {
+RunResult Runner::run_in_other_world(WorldOptions options, const detail::Instruments& instruments,
+                                     std::uint64_t seed) {
   options.stacks.stack_bytes += 3 * kPage;
   if (other_world_ == nullptr) other_world_ = std::make_unique<World>(decisions_, options);
   const detail::HeapPerturbation perturbation(twins_);
   decisions_.begin(seed);
-  return run_in(*other_world_, options, Preparation{seed, {}});
+  return run_in(*other_world_, options, instruments, Preparation{seed, {}});
 }
 
 RunResult Runner::run_shifted(std::uint64_t seed, std::uint64_t variant) {
   twins_ = variant;
-  return run_in_other_world(options_, seed);
+  return run_in_other_world(options_, instruments_, seed);
 }
 
-RunResult Runner::run_either(const WorldOptions& options, std::uint64_t seed, bool shifted) {
-  if (shifted) return run_in_other_world(options, seed);
+RunResult Runner::run_either(const detail::Instruments& instruments, std::uint64_t seed,
+                             bool shifted) {
+  if (shifted) return run_in_other_world(options_, instruments, seed);
   decisions_.begin(seed);
-  return run_in(world_, options, Preparation{seed, {}});
+  return run_in(world_, options_, instruments, Preparation{seed, {}});
 }
 
 std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted, StepProbe* probe) {
-  WorldOptions options = options_;
-  options.record_steps = true;
-  options.run_log = nullptr;
-  options.probe = probe;
+  detail::Instruments instruments = instruments_;
+  instruments.record_steps = true;
+  instruments.run_log = nullptr;
+  instruments.probe = probe;
   if (shifted) live_first(seed);
   const Uncounted uncounted(world_);
   struct Listening {
@@ -157,8 +162,8 @@ std::vector<std::uint64_t> Runner::steps_of(std::uint64_t seed, bool shifted, St
   } const listening{*this};
   decisions_.names().set_wanted(recording_ || probe != nullptr);
   decisions_.log().set_listener(probe != nullptr ? probe : listener_);
-  run_either(options, seed, shifted);
-  return running_->step_hashes();
+  run_either(instruments, seed, shifted);
+  return detail::WorldAccess(*running_).step_hashes();
 }
 
 detail::StepAccount Runner::account_of(std::uint64_t seed, bool shifted, std::uint64_t step) {
@@ -190,8 +195,8 @@ std::string Runner::first_difference(std::uint64_t seed) {
   return fmt::format("no step differs when both are run again, on {} heaps\n", kHeaps);
 }
 
-Runner::Uncounted::Uncounted(World& world)
-    : world_(world), before_(world.assertion_counts().begin(), world.assertion_counts().end()) {}
+Runner::Uncounted::Uncounted(const World& world)
+    : world_(world), before_(world_.assertion_counts().begin(), world_.assertion_counts().end()) {}
 
 Runner::Uncounted::~Uncounted() {
   FERMATA_ASSERT(before_.size() <= world_.assertion_counts().size());
@@ -203,8 +208,8 @@ void Runner::set_recording(bool recording) {
   if (recording && !recording_) uncounted_.emplace(world_);
   if (!recording) uncounted_.reset();
   decisions_.names().set_wanted(recording);
-  options_.record_steps = recording;
-  options_.log_waits = recording;
+  instruments_.record_steps = recording;
+  instruments_.log_waits = recording;
   recording_ = recording;
   FERMATA_ASSERT(uncounted_.has_value() == recording);
 }
@@ -214,7 +219,7 @@ void Runner::start_run_log() {
   run_log_ = recording_ ? std::make_shared<RunLog>() : nullptr;
   listen_as_usual();
   FERMATA_ASSERT((run_log_ != nullptr) == recording_);
-  options_.run_log = run_log_.get();
+  instruments_.run_log = run_log_.get();
 }
 
 void Runner::listen_as_usual() {

@@ -12,11 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/record/failure.hpp"
 #include "fermata/sim/run/output.hpp"
 #include "fermata/sim/run/test_failures.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sim/world/world_access.hpp"
 
 namespace fermata::sim {
 
@@ -71,9 +73,12 @@ struct RunResult {
 
 class Runner final : private Whereabouts, private detail::OutputListener {
  public:
-  /// Throws Error when there is no such strategy. `program` must outlive this.
-  Runner(const Program& program, std::string_view strategy, const WorldOptions& options);
-  Runner(const Program& program, std::unique_ptr<Strategy> strategy, const WorldOptions& options);
+  /// Throws Error when there is no such strategy. `program` must outlive this. `instruments` are
+  /// attached to each run.
+  Runner(const Program& program, std::string_view strategy, const WorldOptions& options,
+         const detail::Instruments& instruments = {});
+  Runner(const Program& program, std::unique_ptr<Strategy> strategy, const WorldOptions& options,
+         const detail::Instruments& instruments = {});
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
@@ -120,7 +125,7 @@ class Runner final : private Whereabouts, private detail::OutputListener {
 
   /// Counts of all runs so far, without twins, runs of steps_of(), and runs that were recorded.
   [[nodiscard]] std::span<const AssertionCounts> assertion_counts() const noexcept {
-    return world_.assertion_counts();
+    return detail::WorldAccess(world_).assertion_counts();
   }
 
   [[nodiscard]] const Decisions& decisions() const noexcept { return decisions_; }
@@ -135,25 +140,30 @@ class Runner final : private Whereabouts, private detail::OutputListener {
   /// While it lives, assertions are not counted.
   class Uncounted {
    public:
-    explicit Uncounted(World& world);
+    explicit Uncounted(const World& world);
     Uncounted(const Uncounted&) = delete;
     Uncounted& operator=(const Uncounted&) = delete;
     ~Uncounted();
 
    private:
-    World& world_;
+    detail::WorldAccess world_;
     std::vector<AssertionCounts> before_;
   };
 
   [[nodiscard]] Instant now() const override { return running_->now(); }
-  [[nodiscard]] std::uint64_t step() const override { return running_->present_step(); }
-  [[nodiscard]] std::string coroutine() const override { return running_->current_coroutine(); }
+  [[nodiscard]] std::uint64_t step() const override {
+    return detail::WorldAccess(*running_).present_step();
+  }
+  [[nodiscard]] std::string coroutine() const override {
+    return detail::WorldAccess(*running_).current_coroutine();
+  }
   [[nodiscard]] std::string line_head() const override;
   void printed(std::string_view text, bool continues) override {
-    running_->printed(text, continues);
+    detail::WorldAccess(*running_).printed(text, continues);
   }
 
-  RunResult run_in(World& world, const WorldOptions& options, const Preparation& preparation);
+  RunResult run_in(World& world, const WorldOptions& options,
+                   const detail::Instruments& instruments, const Preparation& preparation);
   /// Starts the log of a run that is not a twin; it is null unless the run is recorded.
   void start_run_log();
   void listen_as_usual();
@@ -162,12 +172,14 @@ class Runner final : private Whereabouts, private detail::OutputListener {
   /// A run in the other world that is ended by force, if there is to be one.
   void live_first(std::uint64_t seed);
   /// In the other world, on the other heap.
-  RunResult run_in_other_world(WorldOptions options, std::uint64_t seed);
-  RunResult run_either(const WorldOptions& options, std::uint64_t seed, bool shifted);
+  RunResult run_in_other_world(WorldOptions options, const detail::Instruments& instruments,
+                               std::uint64_t seed);
+  RunResult run_either(const detail::Instruments& instruments, std::uint64_t seed, bool shifted);
   std::string first_difference(std::uint64_t seed);
 
   const Program& program_;
   WorldOptions options_;
+  detail::Instruments instruments_;
   std::unique_ptr<Strategy> strategy_;
   Decisions decisions_;
   World world_;

@@ -321,7 +321,7 @@ void NodeState::begin_run(std::shared_ptr<fermata::detail::ThreadLink> link,
 
 void NodeState::begin() {
   if (std::exchange(distrusted_, false)) make_runtime();
-  run_log_ = stage_.options().run_log;
+  run_log_ = stage_.instruments().run_log;
   now_ = stage_.now();
   phase_ = Phase::Ready;
   suspended_ = context_;
@@ -422,13 +422,14 @@ void NodeState::run_program() {
   FERMATA_ASSERT(phase_ != Phase::Ended);
   if (life_ == 1 && !is_thread()) meet_clock_fault();
   const WorldOptions& options = stage_.options();
+  const Instruments& instruments = stage_.instruments();
   audit_.begin_run(*runtime_, {.limits = options.limits(),
                                .full = options.full_audit,
-                               .record_steps = options.record_steps,
-                               .run_log = options.run_log,
-                               .log_waits = options.log_waits,
-                               .probe = options.probe,
-                               .wakes = options.wakes,
+                               .record_steps = instruments.record_steps,
+                               .run_log = instruments.run_log,
+                               .log_waits = instruments.log_waits,
+                               .probe = instruments.probe,
+                               .wakes = instruments.wakes,
                                .steps = this});
   runtime_->scheduler().reset();
   run_main();

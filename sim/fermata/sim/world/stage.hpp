@@ -21,6 +21,7 @@
 #include "fermata/sim/net/network.hpp"
 #include "fermata/sim/process/program_table.hpp"
 #include "fermata/sim/record/run_state.hpp"
+#include "fermata/sim/world/instruments.hpp"
 #include "fermata/sim/world/turn_order.hpp"
 #include "fermata/sim/world/world_options.hpp"
 
@@ -35,6 +36,7 @@ class NodeState;
 class Stage : public RunState {
  public:
   [[nodiscard]] const WorldOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const Instruments& instruments() const noexcept { return instruments_; }
   [[nodiscard]] Decisions& decisions() noexcept { return decisions_; }
   [[nodiscard]] FaultPlan& faults() noexcept { return faults_; }
   [[nodiscard]] Network& network() noexcept { return network_; }
@@ -100,6 +102,7 @@ class Stage : public RunState {
 
   Decisions& decisions_;
   WorldOptions options_;
+  Instruments instruments_;
   FaultPlan faults_;
   Network network_;
   ProgramTable program_table_;

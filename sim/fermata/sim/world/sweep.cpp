@@ -9,6 +9,7 @@
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sim/world/world_access.hpp"
 #include "fermata/sim/world/world_state.hpp"
 
 namespace fermata::sim {
@@ -135,7 +136,7 @@ class Sweep {
         fmt::format("sweep: '{}' fails{}: {}", coroutine.label(), when, fermata::describe(error));
     failure.coroutine = coroutine.label();
     failure.at = world_.now();
-    failure.step = world_.present_step();
+    failure.step = detail::WorldAccess(world_).present_step();
     failure.explanation = "interrupted: " + interrupter_.victim();
     world_.fail(std::move(failure));
   }

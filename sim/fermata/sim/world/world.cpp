@@ -176,18 +176,18 @@ void World::fail(Verdict verdict, std::string message, std::string message_lines
   state_->fail(Failure{.verdict = verdict,
                        .message = std::move(message),
                        .message_lines = std::move(message_lines),
-                       .coroutine = current_coroutine(),
+                       .coroutine = state_->current_coroutine(),
                        .at = now(),
-                       .step = present_step()});
+                       .step = state_->begun});
 }
 
 void World::fail(Failure failure) { state_->fail(std::move(failure)); }
 
 void World::skip(std::string reason) { state_->skip(std::move(reason)); }
 
-void World::reset() { state_->reset(state_->options()); }
+void World::reset() { state_->reset(state_->options(), state_->instruments()); }
 
-void World::reset(const WorldOptions& options) { state_->reset(options); }
+void World::reset(const WorldOptions& options) { state_->reset(options, {}); }
 
 const std::optional<Failure>& World::failure() const noexcept { return state_->failure(); }
 
@@ -197,41 +197,13 @@ Instant World::now() const noexcept { return state_->now(); }
 
 std::uint64_t World::steps() const noexcept { return state_->steps; }
 
-std::uint64_t World::present_step() const noexcept { return state_->begun; }
-
-std::string World::current_coroutine() const { return state_->current_coroutine(); }
-
-std::string World::current_machine() const { return state_->current_machine(); }
-
-void World::printed(std::string_view text, bool continues) { state_->printed(text, continues); }
-
 std::uint64_t World::trace_hash() const noexcept { return state_->hash.value(); }
 
-const std::vector<std::uint64_t>& World::step_hashes() const noexcept {
-  return state_->step_hashes;
-}
-
 const FaultCounts& World::fault_counts() const noexcept { return state_->faults().counts(); }
-
-std::span<const AssertionCounts> World::assertion_counts() const noexcept {
-  return state_->assertions;
-}
-
-void World::set_assertion_counts(std::vector<AssertionCounts> counts) noexcept {
-  state_->assertions = std::move(counts);
-}
 
 std::string World::faults() const { return state_->faults().text(); }
 
 const std::vector<std::string>& World::log() const noexcept { return state_->log(); }
-
-const std::vector<std::string>& World::histories() const noexcept { return state_->histories(); }
-
-std::size_t World::keep_history(std::optional<std::size_t> number, std::string json) {
-  return state_->keep_history(number, std::move(json));
-}
-
-const WorldOptions& World::options() const noexcept { return state_->options(); }
 
 namespace {
 

@@ -31,7 +31,6 @@
 #include "fermata/sim/net/link.hpp"
 #include "fermata/sim/net/terminal.hpp"
 #include "fermata/sim/process/program_table.hpp"
-#include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/record/failure.hpp"
 #include "fermata/sim/world/nemesis_options.hpp"
 #include "fermata/sim/world/world_options.hpp"
@@ -45,6 +44,7 @@ namespace fermata::sim {
 class Decisions;
 
 namespace detail {
+class WorldAccess;
 class WorldState;
 class NodeState;
 }  // namespace detail
@@ -263,37 +263,17 @@ class World {
   [[nodiscard]] Instant now() const noexcept;
   /// The number of finished steps.
   [[nodiscard]] std::uint64_t steps() const noexcept;
-  /// The number of the present step, or of the last one; as in Failure::step.
-  [[nodiscard]] std::uint64_t present_step() const noexcept;
-  /// Label of the coroutine whose code runs; empty when none does.
-  [[nodiscard]] std::string current_coroutine() const;
-  /// Name of the machine whose code runs; empty when none does.
-  [[nodiscard]] std::string current_machine() const;
   /// A hash of everything that happened, equal with every compiler and on every machine.
   [[nodiscard]] std::uint64_t trace_hash() const noexcept;
-  /// The trace hash after each step; empty unless `record_steps`.
-  [[nodiscard]] const std::vector<std::uint64_t>& step_hashes() const noexcept;
   [[nodiscard]] const FaultCounts& fault_counts() const noexcept;
-  /// How often the assertions of the program were reached and held, in all runs of this world so
-  /// far: by AssertionSite::index, one entry for each site that any run has reached or that has a
-  /// lower index. Searches look here for new behaviour.
-  [[nodiscard]] std::span<const AssertionCounts> assertion_counts() const noexcept;
-  /// Restores the counts from before runs that are not to be counted.
-  void set_assertion_counts(std::vector<AssertionCounts> counts) noexcept;
   /// The faults that this run has, a line each, with how often each has struck.
   [[nodiscard]] std::string faults() const;
   /// The log of the runtimes, one line each, with virtual time, node and coroutine.
   [[nodiscard]] const std::vector<std::string>& log() const noexcept;
-  /// The records of History objects, each as a JSON object; only of a run with a run log.
-  [[nodiscard]] const std::vector<std::string>& histories() const noexcept;
-  /// Keeps `json` for a History, in place of what the call that returned `number` kept.
-  std::size_t keep_history(std::optional<std::size_t> number, std::string json);
-  /// For whoever takes what a run prints: `text`, which has no newline, was printed now;
-  /// `continues`: on the line of what was printed before. Only the run log, if any, is told.
-  void printed(std::string_view text, bool continues);
-  [[nodiscard]] const WorldOptions& options() const noexcept;
 
  private:
+  friend class detail::WorldAccess;
+
   Node& add_node(std::string_view name, std::function<void()>&& main, bool is_service);
 
   std::unique_ptr<detail::WorldState> state_;

@@ -10,10 +10,6 @@
 
 namespace fermata::sim {
 
-class RunLog;
-class StepProbe;
-class WakeListener;
-
 struct WorldOptions {
   /// A run that lasts longer, in virtual time, is a livelock; so is one of more steps.
   Duration time_limit = RunLimits{}.time;
@@ -26,16 +22,6 @@ struct WorldOptions {
   FaultSet faults = FaultSet::all();
   /// Recount everything after each step, instead of what it touched.
   bool full_audit = false;
-  /// Keep the trace hash after every step, so that two runs can be compared step by step.
-  bool record_steps = false;
-  /// The log of the run; null: none. Must outlive the run.
-  RunLog* run_log = nullptr;
-  /// Keep a log of what is done to primitives: a deadlock is explained with who did what before.
-  bool log_waits = false;
-  /// Is told what happens in one step of it.
-  StepProbe* probe = nullptr;
-  /// Is told who wakes whom; null: nobody. Must outlive the run.
-  WakeListener* wakes = nullptr;
   StackOptions stacks = {};
 
   /// The three limits as one value.

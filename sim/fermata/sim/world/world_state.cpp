@@ -43,7 +43,7 @@ Explanation waits_of(const std::vector<NodeState*>& nodes, Ending ending, std::u
 WorldState::WorldState(Decisions& decisions, WorldOptions options)
     : Stage(decisions, options), stack_fault_guard_(&running_context_, &WorldState::describe_node) {
   adopt_thread_stack(thread_context_);
-  reset(options);
+  reset(options, {});
 }
 
 WorldState::~WorldState() { drop_thread_stack(thread_context_); }
@@ -175,8 +175,9 @@ void WorldState::heal() {
   for (NodeState* node : nodes_) node->note_course(false);
   if (nemesis_ != nullptr) nemesis_->ends();
   faults_.stop();
-  if (options_.run_log != nullptr && !over()) {
-    options_.run_log->record_incident({.kind = "heal", .text = "all links are mended", .at = now_});
+  if (instruments_.run_log != nullptr && !over()) {
+    instruments_.run_log->record_incident(
+        {.kind = "heal", .text = "all links are mended", .at = now_});
   }
   network_.links().for_each([](LinkState& link) { link.heal(); });
 }
@@ -214,7 +215,7 @@ bool WorldState::others_run() const noexcept {
   });
 }
 
-void WorldState::reset(const WorldOptions& options) {
+void WorldState::reset(const WorldOptions& options, const Instruments& instruments) {
   FERMATA_REQUIRE(!in_run_, "reset: the world runs");
   FERMATA_ASSERT(running_node_ == nullptr);
   nemesis_.reset();
@@ -228,7 +229,8 @@ void WorldState::reset(const WorldOptions& options) {
     known_nodes_.clear();
   }
   options_ = options;
-  faults_.begin(options.faults, options.run_log != nullptr ? this : nullptr);
+  instruments_ = instruments;
+  faults_.begin(options.faults, instruments.run_log != nullptr ? this : nullptr);
   network_.reset();
   program_table_.reset();
   action_agenda_.clear();
@@ -268,7 +270,7 @@ void WorldState::run() {
   in_run_ = true;
   if (posix::is_linked()) LibraryImages::instance().begin_run();
   const Guarded guarded(*this);
-  const NoteThrows note_throws(options_.run_log != nullptr);
+  const NoteThrows note_throws(instruments_.run_log != nullptr);
   while (act()) {
   }
   if (nemesis_ != nullptr) nemesis_->ends();
@@ -435,7 +437,7 @@ void WorldState::fail_guarded(const char* function, std::string coroutine,
 // What shows where it takes effect, or in the fate of a message, or is no more than slow, is not
 // told once more.
 void WorldState::struck(Fault fault, const std::string& sentence) {
-  FERMATA_ASSERT(options_.run_log != nullptr);
+  FERMATA_ASSERT(instruments_.run_log != nullptr);
   switch (fault) {
     case Fault::Reset:
     case Fault::Refused:
@@ -455,7 +457,7 @@ void WorldState::struck(Fault fault, const std::string& sentence) {
       return;
   }
   const NodeState* const node = running_node_;
-  options_.run_log->record_incident(
+  instruments_.run_log->record_incident(
       {.kind = to_string(fault),
        .text = sentence.empty() ? to_string(fault) : sentence,
        .machine = node != nullptr ? node->machine().name() : std::string(),
@@ -473,9 +475,10 @@ std::string WorldState::current_machine() const {
 }
 
 void WorldState::printed(std::string_view text, bool continues) {
-  if (options_.run_log == nullptr || over()) return;
-  if (running_node_ == nullptr) return options_.run_log->printed({}, text, continues, now_);
-  options_.run_log->printed(running_node_->name(), text, continues, running_node_->runtime().now());
+  if (instruments_.run_log == nullptr || over()) return;
+  if (running_node_ == nullptr) return instruments_.run_log->printed({}, text, continues, now_);
+  instruments_.run_log->printed(running_node_->name(), text, continues,
+                                running_node_->runtime().now());
 }
 
 void WorldState::describe_node(void* owner, char* out, std::size_t size) noexcept {

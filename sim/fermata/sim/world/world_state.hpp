@@ -64,7 +64,7 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   /// Whether there are others than the program that runs now, services apart.
   [[nodiscard]] bool others_run() const noexcept;
   void run();
-  void reset(const WorldOptions& options);
+  void reset(const WorldOptions& options, const Instruments& instruments);
 
   /// The first failure of a run counts; it ends the run.
   void fail(Failure failure) override;
@@ -80,7 +80,7 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   std::size_t keep_history(std::optional<std::size_t> number, std::string json);
   [[nodiscard]] std::string current_coroutine() const override;
   [[nodiscard]] std::string current_machine() const;
-  /// Implements World::printed().
+  /// Implements WorldAccess::printed().
   void printed(std::string_view text, bool continues);
   [[nodiscard]] bool in_run() const noexcept { return in_run_; }
 

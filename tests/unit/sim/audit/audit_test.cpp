@@ -14,6 +14,7 @@
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/waits/explain.hpp"
 #include "fermata/sim/world/world.hpp"
+#include "fermata/sim/world/world_access.hpp"
 #include "fermata/sync/mutex.hpp"
 
 namespace fermata::sim {
@@ -144,10 +145,11 @@ TEST_F(CheckTest, HashesTheSameWithAndWithoutTheFullAudit) {
 
 TEST_F(CheckTest, RecordsTheHashAfterEachStep) {
   decisions_.begin(1);
-  world_.reset({.record_steps = true});
+  detail::WorldAccess harness(world_);
+  harness.reset({}, {.record_steps = true});
   world_.node("main", [] { suspend(); });
   world_.run();
-  EXPECT_EQ(world_.step_hashes().size(), world_.steps());
+  EXPECT_EQ(harness.step_hashes().size(), world_.steps());
   EXPECT_GE(world_.steps(), 2u);
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "fermata/sim/record/catalogue.hpp"
+#include "fermata/sim/world/world_access.hpp"
 
 namespace fermata::sim {
 namespace {
@@ -242,7 +243,8 @@ TEST(SimAssertions, CountersAreWithinReachOfASearch) {
   }
   explored([&](World& world) {
     const auto held = [&] {
-      return index < world.assertion_counts().size() ? world.assertion_counts()[index].held : 0;
+      const auto counts = detail::WorldAccess(world).assertion_counts();
+      return index < counts.size() ? counts[index].held : 0;
     };
     const std::uint64_t before = held();
     FERMATA_SOMETIMES(true, "counted as it happens");
