@@ -11,6 +11,7 @@
 #include "bench/floor/mini.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/sim.hpp"
+#include "fermata/sim/run/explore.hpp"
 
 namespace {
 

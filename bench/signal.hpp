@@ -8,7 +8,7 @@ namespace bench {
 /// An event that one coroutine fires and another waits for, again and again.
 class Signal final : public fermata::Event {
  public:
-  Signal() : Event(fermata::current_runtime(), fermata::EventKind::Plain) {}
+  Signal() : Event(fermata::current_runtime(), fermata::backend::EventKind::Plain) {}
   ~Signal() override { shut(); }
 
  private:

@@ -17,6 +17,7 @@
 #include "examples/replication/replica.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/sim.hpp"
+#include "fermata/sim/run/runner.hpp"
 
 namespace {
 

@@ -15,6 +15,7 @@
 #include "bench/floor/network.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/sim.hpp"
+#include "fermata/sim/run/runner.hpp"
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include "bench/floor/mini.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/sim.hpp"
+#include "fermata/sim/run/runner.hpp"
 
 namespace {
 

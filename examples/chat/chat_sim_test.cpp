@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <fermata/sim.hpp>
+#include <fermata/sim/run/explore.hpp>
 #include <memory>
 #include <string>
 #include <vector>

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fermata/sim.hpp>
+#include <fermata/sim/run/explore.hpp>
 #include <span>
 #include <string>
 #include <vector>

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <fermata/io/file_watcher.hpp>
 #include <fermata/runtime.hpp>
 #include <span>
 #include <string>

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <fermata/io/remote_promise.hpp>
 #include <fermata/runtime.hpp>
 #include <memory>
 #include <stdexcept>

@@ -6,6 +6,8 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <fermata/io/io.hpp>
+#include <fermata/io/tty.hpp>
 #include <fermata/runtime.hpp>
 #include <span>
 #include <string>

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <fermata/io/exec.hpp>
 #include <fermata/runtime.hpp>
 #include <span>
 #include <string>

@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <fermata/io/thread.hpp>
+#include <fermata/io/thread_channel.hpp>
+#include <fermata/io/thread_pool.hpp>
 #include <fermata/runtime.hpp>
 #include <numeric>
 #include <stdexcept>

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <fermata/io/udp.hpp>
 #include <fermata/runtime.hpp>
 #include <span>
 #include <string>

@@ -5,6 +5,7 @@
 // datagrams get lost, come twice and overtake each other.
 
 #include <chrono>
+#include <fermata/io/udp.hpp>
 #include <fermata/runtime.hpp>
 #include <functional>
 #include <map>

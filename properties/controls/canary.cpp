@@ -66,7 +66,7 @@ std::string lack_of(const Canary& canary, const Told& told) {
       return fmt::format("expected the class '{}', not '{}'", expected, told.wait_class);
     }
   }
-  if (const auto* kind = std::get_if<EventKind>(&canary.kind)) {
+  if (const auto* kind = std::get_if<backend::EventKind>(&canary.kind)) {
     const std::string expected = std::string(to_string(*kind)) + " ";
     if (!has(told.text, expected)) return fmt::format("expected to read \"{}\"", expected);
   }

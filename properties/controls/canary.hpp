@@ -21,8 +21,8 @@
 namespace fermata::properties {
 
 /// What more there is to a verdict: how nobody can go on, what was claimed, what was left.
-using CanaryClass =
-    std::variant<std::monostate, sim::detail::WaitClass, backend::AssertionKind, EventKind>;
+using CanaryClass = std::variant<std::monostate, sim::detail::WaitClass, backend::AssertionKind,
+                                 backend::EventKind>;
 
 struct Canary {
   const char* name;

@@ -122,7 +122,7 @@ TEST(Canaries, AreThereForEachKindOfAssertion) {
 }
 
 TEST(Canaries, AreThereForEachKindOfLeak) {
-  for (const EventKind kind : test::every<EventKind>(fermata::to_string)) {
+  for (const backend::EventKind kind : test::every<backend::EventKind>(backend::to_string)) {
     EXPECT_TRUE(has_canary(kind)) << to_string(kind);
   }
 }

@@ -27,10 +27,10 @@ struct LoopReferences {
 };
 template struct PrivateMember<LoopReferences, &Event::loop_ref_count_>;
 struct EventOfCallback {
-  using Type = Event* Callback::*;
+  using Type = Event* backend::Callback::*;
   friend Type private_member(EventOfCallback);
 };
-template struct PrivateMember<EventOfCallback, &Callback::event_>;
+template struct PrivateMember<EventOfCallback, &backend::Callback::event_>;
 struct PlaceOfTimer {
   using Type = std::uint32_t Timer::*;
   friend Type private_member(PlaceOfTimer);
@@ -196,9 +196,10 @@ std::vector<Damage> damages() {
        [] {
          const auto timer = make_timer(current_runtime(), 1h);
          const auto watch = subscribe(*timer, [](Event&, const fermata::Outcome&) {});
-         Callback* subscriber = nullptr;
-         timer->callbacks().for_each(
-             [&](const Callback& each) { subscriber = const_cast<Callback*>(&each); });
+         backend::Callback* subscriber = nullptr;
+         timer->callbacks().for_each([&](const backend::Callback& each) {
+           subscriber = const_cast<backend::Callback*>(&each);
+         });
          Event* const nothing = nullptr;
          const Changed event(private_of<test::EventOfCallback>(*subscriber), nothing);
          go_on();

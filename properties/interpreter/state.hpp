@@ -38,7 +38,7 @@ class PlannedError final : public Linkable<PlannedError> {
 class PlainEvent final : public Event {
  public:
   PlainEvent(Runtime& runtime, bool keeps) noexcept
-      : Event(runtime, EventKind::Plain), keeps_(keeps) {}
+      : Event(runtime, backend::EventKind::Plain), keeps_(keeps) {}
   bool complete() {
     outcome_.result = &value_;
     return notify_and_close(outcome_);
@@ -142,7 +142,7 @@ struct ProgramState {
 };
 
 /// A subscription of the program: counted by the runtime and by the model alike.
-class Listener final : public Callback {
+class Listener final : public backend::Callback {
  public:
   enum class Role : std::uint8_t { Scripted, Janitor, End };
   Listener(ProgramState& state, Player& player, Role role, std::uint32_t id, std::size_t number)

@@ -79,8 +79,9 @@ void Witness::note(backend::Trace kind, const Event* subject, std::uint64_t deta
 
 void Witness::started(const Event& event) {
   const bool first = state_.activity.references(event.serial()) == 0;
-  state_.activity.start(event.serial(), !event.is_hidden() && event.kind() != EventKind::Io);
-  if (first && event.kind() == EventKind::Timer) {
+  state_.activity.start(event.serial(),
+                        !event.is_hidden() && event.kind() != backend::EventKind::Io);
+  if (first && event.kind() == backend::EventKind::Timer) {
     const Duration timeout = static_cast<const Timer&>(event).timeout();
     state_.timers.arm(event.serial(), state_.runtime().now() + timeout);
   }
@@ -99,7 +100,7 @@ void Witness::closed(const Event& event) {
 
 void Witness::fired(const Event& event) {
   const std::uint64_t serial = event.serial();
-  if (event.kind() == EventKind::Timer) {
+  if (event.kind() == backend::EventKind::Timer) {
     const auto& timer = static_cast<const Timer&>(event);
     state_.complain(state_.timers.fire(serial, state_.runtime().now()));
     if (timer.mode() == TimerMode::Periodic) {

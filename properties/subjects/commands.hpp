@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "fermata/io/exec.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/models/child_model.hpp"
 #include "properties/scripts/stage.hpp"

@@ -10,6 +10,7 @@
 #include <deque>
 #include <vector>
 
+#include "fermata/io/udp.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/models/datagram_model.hpp"
 #include "properties/models/line_model.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fermata/base/error.hpp"
+#include "fermata/io/descriptor.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 

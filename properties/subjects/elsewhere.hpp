@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "fermata/io/thread.hpp"
 #include "fermata/runtime.hpp"
 
 namespace fermata::properties {

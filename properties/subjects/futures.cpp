@@ -42,7 +42,7 @@ End end_of(const Outcome& outcome) {
 }
 
 /// A callback whose memory is its maker's: nobody else may end it.
-class Listener final : public Callback {
+class Listener final : public backend::Callback {
  public:
   explicit Listener(std::function<void(const Outcome&)> action) : action_(std::move(action)) {
     add_ref();

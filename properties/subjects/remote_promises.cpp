@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/io/remote_promise.hpp"
+#include "fermata/io/thread.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "fermata/io/thread_channel.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/models/thread_channel_model.hpp"
 #include "properties/scripts/law.hpp"

@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "fermata/io/thread_pool.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/models/thread_pool_model.hpp"
 #include "properties/scripts/law.hpp"

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/io/thread.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/models/thread_model.hpp"
 #include "properties/scripts/law.hpp"

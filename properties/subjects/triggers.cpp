@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "fermata/io/thread_lock.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/elsewhere.hpp"

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/io/file_watcher.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/models/event_buffer_model.hpp"
 #include "properties/models/watch_model.hpp"

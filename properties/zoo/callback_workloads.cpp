@@ -69,7 +69,7 @@ FERMATA_WORKLOAD(throwing_subscriber, "Z-CB-04", 1, "WAKE", "ERR", "CORE-CB-09")
 }
 
 /// Counts how often it is told that nobody holds it any more.
-class Counted final : public Callback {
+class Counted final : public backend::Callback {
  public:
   void run(Event&, const Outcome&) override {}
   [[nodiscard]] int ends() const noexcept { return ends_; }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/io/descriptor.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/subjects/disk.hpp"
 #include "properties/subjects/fake_poll.hpp"

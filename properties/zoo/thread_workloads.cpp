@@ -8,6 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "fermata/io/remote_promise.hpp"
+#include "fermata/io/thread.hpp"
+#include "fermata/io/thread_channel.hpp"
+#include "fermata/io/thread_lock.hpp"
+#include "fermata/io/thread_pool.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Everything a program on Fermata needs, but for the reactor it runs on.
+// What most programs on Fermata need, but for the reactor they run on. These have headers of their
+// own: threads, thread pools and what threads share, shell commands, datagrams, terminals, file
+// watchers, descriptors of the program's own, and the one type for all that bytes go through.
 
 #include "fermata/base/error.hpp"                   // IWYU pragma: export
 #include "fermata/base/time.hpp"                    // IWYU pragma: export
@@ -15,28 +17,17 @@
 #include "fermata/core/spawn.hpp"                   // IWYU pragma: export
 #include "fermata/core/suspend.hpp"                 // IWYU pragma: export
 #include "fermata/core/timer.hpp"                   // IWYU pragma: export
-#include "fermata/io/descriptor.hpp"                // IWYU pragma: export
 #include "fermata/io/dns.hpp"                       // IWYU pragma: export
-#include "fermata/io/exec.hpp"                      // IWYU pragma: export
 #include "fermata/io/file.hpp"                      // IWYU pragma: export
 #include "fermata/io/file_system.hpp"               // IWYU pragma: export
-#include "fermata/io/file_watcher.hpp"              // IWYU pragma: export
-#include "fermata/io/io.hpp"                        // IWYU pragma: export
 #include "fermata/io/offload.hpp"                   // IWYU pragma: export
 #include "fermata/io/pipe.hpp"                      // IWYU pragma: export
 #include "fermata/io/process.hpp"                   // IWYU pragma: export
 #include "fermata/io/readable.hpp"                  // IWYU pragma: export
-#include "fermata/io/remote_promise.hpp"            // IWYU pragma: export
 #include "fermata/io/select_accept.hpp"             // IWYU pragma: export
 #include "fermata/io/signal.hpp"                    // IWYU pragma: export
 #include "fermata/io/tcp.hpp"                       // IWYU pragma: export
-#include "fermata/io/thread.hpp"                    // IWYU pragma: export
-#include "fermata/io/thread_channel.hpp"            // IWYU pragma: export
-#include "fermata/io/thread_lock.hpp"               // IWYU pragma: export
-#include "fermata/io/thread_pool.hpp"               // IWYU pragma: export
 #include "fermata/io/trigger.hpp"                   // IWYU pragma: export
-#include "fermata/io/tty.hpp"                       // IWYU pragma: export
-#include "fermata/io/udp.hpp"                       // IWYU pragma: export
 #include "fermata/posix/suspending/suspending.hpp"  // IWYU pragma: export
 #include "fermata/sync/await.hpp"                   // IWYU pragma: export
 #include "fermata/sync/barrier.hpp"                 // IWYU pragma: export
@@ -54,5 +45,5 @@
 #include "fermata/sync/task_group.hpp"              // IWYU pragma: export
 #include "fermata/sync/task_set.hpp"                // IWYU pragma: export
 #include "fermata/sync/timeout.hpp"                 // IWYU pragma: export
-#include "fermata/sync/when_all.hpp"
-#include "fermata/sync/within.hpp"  // IWYU pragma: export
+#include "fermata/sync/when_all.hpp"                // IWYU pragma: export
+#include "fermata/sync/within.hpp"                  // IWYU pragma: export

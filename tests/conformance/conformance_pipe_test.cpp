@@ -74,7 +74,7 @@ MAIN_TYPED_TEST(PipeTest, WhoWritesToAnEndThatIsGoneFails) {
 
 MAIN_TYPED_TEST(PipeTest, AnAnonymousPipeCarriesBytesToTheEnd) {
   PipeEnds pipe = open_pipe();
-  EXPECT_EQ(pipe.reader.handle().io_type(), IoType::Pipe);
+  EXPECT_EQ(pipe.reader.handle().io_type(), backend::IoType::Pipe);
   auto reader = spawn("reader", [&] { return read_text(pipe.reader); });
   suspend();
   pipe.writer.write("through");

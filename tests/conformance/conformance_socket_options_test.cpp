@@ -92,10 +92,10 @@ MAIN_TYPED_TEST(SocketOptions, OfClosedAndOtherHandlesAreRefused) {
   EXPECT_EQ(error_of([&] { (void)pair.client->send_buffer(); }),
             "get send-buffer of closed IO handle");
   PipeEnds ends = open_pipe();
-  EXPECT_EQ(error_of([&] { ends.writer.handle().set_option(SocketOption::NoDelay, 1); }),
+  EXPECT_EQ(error_of([&] { ends.writer.handle().set_option(backend::SocketOption::NoDelay, 1); }),
             "set no-delay: Protocol not available");
   UdpSocket socket = UdpSocket::bind({"127.0.0.1", 0});
-  EXPECT_EQ(error_of([&] { (void)socket.handle().option(SocketOption::KeepAlive); }),
+  EXPECT_EQ(error_of([&] { (void)socket.handle().option(backend::SocketOption::KeepAlive); }),
             "get keep-alive: Protocol not available");
 }
 

@@ -36,7 +36,7 @@ MAIN_TYPED_TEST(Tty, InputComesByLinesAndIsEchoed) {
   User<TypeParam> user;
   auto input = TtyStream::input();
   EXPECT_TRUE(input.is_terminal());
-  EXPECT_EQ(input.handle().io_type(), IoType::Tty);
+  EXPECT_EQ(input.handle().io_type(), backend::IoType::Tty);
   auto reader = spawn("reader", [&] { return read_text(input); });
   suspend();
   user.type("one\n");

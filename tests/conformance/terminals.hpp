@@ -66,16 +66,17 @@ class User<UvArm> {
     output.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
     return output;
   }
-  void resize(const WindowSize& size) {
+  void resize(const backend::WindowSize& size) {
     winsize native{};
     native.ws_col = static_cast<unsigned short>(size.columns);
     native.ws_row = static_cast<unsigned short>(size.rows);
     EXPECT_EQ(::ioctl(ends_.user, TIOCSWINSZ, &native), 0);
   }
-  [[nodiscard]] TerminalMode mode() const {
+  [[nodiscard]] backend::TerminalMode mode() const {
     termios settings{};
     EXPECT_EQ(::tcgetattr(ends_.terminal, &settings), 0);
-    return (settings.c_lflag & ICANON) != 0 ? TerminalMode::Lines : TerminalMode::Raw;
+    return (settings.c_lflag & ICANON) != 0 ? backend::TerminalMode::Lines
+                                            : backend::TerminalMode::Raw;
   }
 
  private:
@@ -102,8 +103,8 @@ class User<SimArm> {
   void type(std::string_view text) { SimArm::terminal().type(text); }
   void hang_up() { SimArm::terminal().hang_up(); }
   std::string take_output() { return SimArm::terminal().take_output(); }
-  void resize(const WindowSize& size) { SimArm::terminal().resize(size); }
-  [[nodiscard]] TerminalMode mode() const { return SimArm::terminal().mode(); }
+  void resize(const backend::WindowSize& size) { SimArm::terminal().resize(size); }
+  [[nodiscard]] backend::TerminalMode mode() const { return SimArm::terminal().mode(); }
 };
 
 /// What `user` sees from now on, until it is as long as `expected`, or five seconds have passed.

@@ -29,10 +29,10 @@ std::string* sink = nullptr;
 void print(const std::string& text) { *sink += text; }
 
 /// The buffer of one coroutine: it is the sink while the coroutine runs.
-class OutputBuffer final : public SwitchHandler {
+class OutputBuffer final : public backend::SwitchHandler {
  public:
-  bool on_switch(CoroutineBase&, SwitchMoment moment) override {
-    if (moment == SwitchMoment::Enter) {
+  bool on_switch(CoroutineBase&, backend::SwitchMoment moment) override {
+    if (moment == backend::SwitchMoment::Enter) {
       begin();
     } else {
       end();

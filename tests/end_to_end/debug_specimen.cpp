@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <fermata/io/udp.hpp>
 #include <fermata/runtime.hpp>
 #include <fermata/sim.hpp>
 #include <span>

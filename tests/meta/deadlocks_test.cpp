@@ -60,7 +60,7 @@ std::ostream& operator<<(std::ostream& out, const Case& test) { return out << te
 /// An event that code completes.
 class Bell final : public Event {
  public:
-  explicit Bell(Runtime& runtime) : Event(runtime, EventKind::Plain) {}
+  explicit Bell(Runtime& runtime) : Event(runtime, backend::EventKind::Plain) {}
   ~Bell() override { shut(); }
   void dispose() noexcept override {}
 };

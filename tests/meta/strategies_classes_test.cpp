@@ -14,6 +14,7 @@
 
 #include "fermata/runtime.hpp"
 #include "fermata/sim.hpp"
+#include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/tape/random.hpp"
 
 namespace fermata::sim {

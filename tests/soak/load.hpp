@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/io/file_watcher.hpp"
 #include "fermata/runtime.hpp"
 
 namespace fermata::soak {

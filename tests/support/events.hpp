@@ -24,7 +24,7 @@ inline std::exception_ptr reason(const char* text) {
 /// one.
 class PlainEvent final : public Event {
  public:
-  explicit PlainEvent(Runtime& runtime) : Event(runtime, EventKind::Plain) {}
+  explicit PlainEvent(Runtime& runtime) : Event(runtime, backend::EventKind::Plain) {}
 
   void complete(Outcome outcome) {
     stored_ = std::move(outcome);
@@ -44,7 +44,7 @@ class PlainEvent final : public Event {
 /// Armed by a backend: this object, which counts.
 class BackendEvent final : public Event {
  public:
-  explicit BackendEvent(Runtime& runtime, EventKind kind = EventKind::Trigger)
+  explicit BackendEvent(Runtime& runtime, backend::EventKind kind = backend::EventKind::Trigger)
       : Event(runtime, kind) {}
   ~BackendEvent() override { shut(); }
 
@@ -66,7 +66,7 @@ template <class E, class... Arguments>
 }
 
 /// Belongs to the test, counts its runs and ends, and does what it is told.
-class Probe final : public Callback {
+class Probe final : public backend::Callback {
  public:
   explicit Probe(std::string probe_name = "probe", std::vector<std::string>* order = nullptr)
       : name(std::move(probe_name)), order_(order) {}

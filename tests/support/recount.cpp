@@ -107,7 +107,8 @@ void Recount::check_waiting(const CoroutineBase& coroutine) {
     check(entry->event() == &source, "CORE-WK-03: waits without a subscription", &coroutine);
     check(!source.is_closed(), "CORE-GL-02: waits for an event that has ended", &coroutine);
     bool listed = false;
-    source.callbacks().for_each([&](Callback& each) { listed = listed || &each == entry; });
+    source.callbacks().for_each(
+        [&](backend::Callback& each) { listed = listed || &each == entry; });
     check(listed, "CORE-GL-03: not among the subscribers", &coroutine);
     if (entry->is_started()) ++started_here_[&source];
   }
@@ -162,7 +163,7 @@ void Recount::check_events(const Runtime& runtime) {
     active += each->counts_as_active() ? 1 : 0;
     // The runtime itself starts hidden events, and those that it has subscribed to.
     bool only_waited_for = !each->is_hidden();
-    each->callbacks().for_each([&](const Callback& callback) {
+    each->callbacks().for_each([&](const backend::Callback& callback) {
       only_waited_for &= dynamic_cast<const backend::Registration*>(&callback) != nullptr;
     });
     const std::uint32_t started = started_here_[each];
@@ -170,7 +171,7 @@ void Recount::check_events(const Runtime& runtime) {
           "CORE-EV-02: loop references", each);
     check(!each->is_closed() || each->loop_ref_count() == 0, "CORE-EV-05: closed and in the loop",
           each);
-    each->callbacks().for_each([&](Callback& callback) {
+    each->callbacks().for_each([&](backend::Callback& callback) {
       const auto* registration = dynamic_cast<const backend::Registration*>(&callback);
       if (registration == nullptr) return;
       check(registration->coroutine().waker().status == backend::WakerStatus::Waiting,

@@ -14,10 +14,6 @@
 
 namespace fermata {
 
-namespace backend {
-class CallbackVector;
-}  // namespace backend
-
 class Event;
 
 /// What an event tells its subscribers. The notifier owns both parts for the whole pass.
@@ -25,6 +21,10 @@ struct Outcome {
   void* result = nullptr;
   std::exception_ptr error;
 };
+
+namespace backend {
+
+class CallbackVector;
 
 class Callback {
  public:
@@ -52,11 +52,12 @@ class Callback {
   virtual void destroy() noexcept = 0;
 
  private:
-  friend class backend::CallbackVector;
+  friend class CallbackVector;
 
   Event* event_ = nullptr;
   std::uint32_t ref_count_ = 0;
   std::uint32_t slot_ = 0;  // Index in its event's vector.
 };
 
+}  // namespace backend
 }  // namespace fermata

@@ -25,7 +25,7 @@ const std::any* find_upwards(const detail::ScopeContext& node, const Key& key) {
 
 }  // namespace
 
-LocalContext& Context::values() const {
+backend::LocalContext& Context::values() const {
   FERMATA_REQUIRE(node_ != nullptr, "Context: expected the context of a scope, got an empty one");
   return node_->values;
 }

@@ -25,7 +25,7 @@ class ScopeBase;
 namespace detail {
 
 struct ScopeContext {
-  LocalContext values;
+  backend::LocalContext values;
   ScopeBase* scope;  // Null once it is gone.
 };
 
@@ -110,7 +110,7 @@ class Context {
 
   explicit Context(std::shared_ptr<detail::ScopeContext> node) noexcept : node_(std::move(node)) {}
   /// Throws UsageError on an empty handle.
-  [[nodiscard]] LocalContext& values() const;
+  [[nodiscard]] backend::LocalContext& values() const;
   [[nodiscard]] const std::any* find_any(const detail::KeyIdentity& key) const;
 
   std::shared_ptr<detail::ScopeContext> node_;

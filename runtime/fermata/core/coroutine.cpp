@@ -12,7 +12,7 @@ namespace fermata {
 
 CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes, Name&& name,
                              const SourcePlace& place) noexcept
-    : Event(runtime, EventKind::Coroutine),
+    : Event(runtime, backend::EventKind::Coroutine),
       name_(std::move(name)),
       spawn_place_(place),
       waker_(*this),
@@ -57,17 +57,17 @@ void CoroutineBase::finally(FinallyHandler handler) {
   }
 }
 
-std::size_t CoroutineBase::add_switch_handler(std::shared_ptr<SwitchHandler> handler) {
+std::size_t CoroutineBase::add_switch_handler(std::shared_ptr<backend::SwitchHandler> handler) {
   return extras().switch_handlers.add(std::move(handler));
 }
 
-bool CoroutineBase::remove_switch_handler(const SwitchHandler& handler) {
+bool CoroutineBase::remove_switch_handler(const backend::SwitchHandler& handler) {
   return extras_ != nullptr && extras_->switch_handlers.remove(handler);
 }
 
-LocalContext& CoroutineBase::local() { return extras().local; }
+backend::LocalContext& CoroutineBase::local() { return extras().local; }
 
-std::shared_ptr<void>& CoroutineBase::slot(SlotKey key) {
+std::shared_ptr<void>& CoroutineBase::slot(backend::SlotKey key) {
   auto& slots = extras().slots;
   if (slots.size() <= key.index) slots.resize(key.index + 1);
   return slots[key.index];

@@ -106,15 +106,15 @@ class CoroutineBase : public Event {
   void finally(FinallyHandler handler);
 
   /// Adds a switch handler and returns its index. Throws UsageError while handlers run.
-  std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler);
-  bool remove_switch_handler(const SwitchHandler& handler);
+  std::size_t add_switch_handler(std::shared_ptr<backend::SwitchHandler> handler);
+  bool remove_switch_handler(const backend::SwitchHandler& handler);
 
   /// Values that belong to this coroutine alone; made on first use, live as long as the coroutine
   /// object (CORE-CX-04).
-  [[nodiscard]] LocalContext& local();
+  [[nodiscard]] backend::LocalContext& local();
 
   /// A slot for an extension's own data, destroyed when the coroutine ends.
-  [[nodiscard]] std::shared_ptr<void>& slot(SlotKey key);
+  [[nodiscard]] std::shared_ptr<void>& slot(backend::SlotKey key);
 
   /// "Coroutine 42 spawned at file:line, suspended at file:line (function)".
   [[nodiscard]] std::string info() const override;
@@ -172,7 +172,7 @@ class CoroutineBase : public Event {
     std::exception_ptr deferred_cancellation;  // Arrived inside protect().
     std::vector<FinallyHandler> finally_handlers;
     detail::SwitchHandlers switch_handlers;
-    LocalContext local;
+    backend::LocalContext local;
     std::vector<std::shared_ptr<void>> slots;
     detail::AwaitedError awaited_error;
     detail::Limit* limit = nullptr;  // The innermost of those that it is inside of.

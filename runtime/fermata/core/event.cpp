@@ -39,7 +39,7 @@ struct Event::QueuedNotifies {
   }
 };
 
-const char* to_string(EventKind kind) noexcept {
+const char* backend::to_string(EventKind kind) noexcept {
   switch (kind) {
     case EventKind::Plain:
       return "Event";
@@ -75,7 +75,7 @@ const char* to_string(EventKind kind) noexcept {
   return "Event";
 }
 
-Event::Event(Runtime& runtime, EventKind kind) noexcept
+Event::Event(Runtime& runtime, backend::EventKind kind) noexcept
     : runtime_(&runtime), serial_(runtime.kernel().next_serial++), kind_(kind) {
   runtime.kernel().live_events.push_back(*this);
   runtime.kernel().trace(backend::Trace::EventCreated, this, static_cast<std::uint64_t>(kind));
@@ -88,7 +88,7 @@ Event::~Event() {
   runtime_->kernel().live_events.remove(*this);
 }
 
-bool Event::add_callback(Callback& callback) {
+bool Event::add_callback(backend::Callback& callback) {
   if (is_closed()) [[unlikely]] {
     replay_to(callback);
     return false;
@@ -98,7 +98,7 @@ bool Event::add_callback(Callback& callback) {
   return true;
 }
 
-void Event::replay_to(Callback& callback) {
+void Event::replay_to(backend::Callback& callback) {
   FERMATA_ASSERT(is_closed());
   FERMATA_REQUIRE(callback.event() == nullptr, "a callback can be subscribed only once at a time");
   const Outcome* outcome = replay();
@@ -106,14 +106,14 @@ void Event::replay_to(Callback& callback) {
   runtime_->kernel().trace(backend::Trace::CallbackCalled, this, 0);
   callback.add_ref();
   struct Release {
-    Callback& callback;
+    backend::Callback& callback;
     ~Release() { callback.release(); }
   } release{callback};
   const detail::NoSuspend no_suspend(*runtime_);
   callback.run(*this, *outcome);
 }
 
-[[gnu::flatten]] bool Event::remove_callback(Callback& callback) noexcept {
+[[gnu::flatten]] bool Event::remove_callback(backend::Callback& callback) noexcept {
   if (!callbacks_.remove(callback, *this)) return false;
   runtime_->kernel().trace(backend::Trace::CallbackRemoved, this, 0);
   return true;
@@ -237,7 +237,7 @@ void Event::shut() noexcept {
   close();
   drop_subscribers();
   while (references_ != nullptr) {
-    EventRef* reference = references_;
+    backend::EventRef* reference = references_;
     references_ = reference->after_;
     reference->event_ = nullptr;
   }
@@ -252,12 +252,12 @@ std::string Event::info_with_place() const {
 
 std::string Event::info() const { return fmt::format("{} #{}", to_string(kind_), serial_); }
 
-EventRef::EventRef(Event& event) noexcept : event_(&event), after_(event.references_) {
+backend::EventRef::EventRef(Event& event) noexcept : event_(&event), after_(event.references_) {
   if (after_ != nullptr) after_->before_ = this;
   event.references_ = this;
 }
 
-EventRef::~EventRef() {
+backend::EventRef::~EventRef() {
   if (event_ == nullptr) return;
   FERMATA_ASSERT(before_ != nullptr || event_->references_ == this);
   FERMATA_ASSERT(after_ == nullptr || after_->before_ == this);
@@ -266,7 +266,7 @@ EventRef::~EventRef() {
 }
 
 void Subscription::cancel() noexcept {
-  Callback* callback = std::exchange(callback_, nullptr);
+  backend::Callback* callback = std::exchange(callback_, nullptr);
   if (callback == nullptr) return;
   FERMATA_ASSERT(callback->ref_count() > 0);
   if (Event* event = callback->event()) event->remove_callback(*callback);

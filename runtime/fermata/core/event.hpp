@@ -25,12 +25,11 @@
 namespace fermata {
 
 class CoroutineBase;
-class EventRef;
 class Runtime;
 
 namespace backend {
+class EventRef;
 class WaitFacts;
-}  // namespace backend
 
 /// The kind of an event; it decides what start and stop mean and which events count as activity.
 enum class EventKind : std::uint8_t {
@@ -63,6 +62,8 @@ class EventOwner {
   ~EventOwner() = default;
 };
 
+}  // namespace backend
+
 class Event {
  public:
   Event(const Event&) = delete;
@@ -87,21 +88,21 @@ class Event {
   [[nodiscard]] std::uint32_t ref_count() const noexcept { return ref_count_; }
 
   /// From now on add_ref and release go to `owner`. REQUIRES: no owner yet.
-  void set_owner(EventOwner& owner) noexcept {
+  void set_owner(backend::EventOwner& owner) noexcept {
     FERMATA_ASSERT(owner_ == nullptr);
     owner_ = &owner;
   }
-  [[nodiscard]] EventOwner* owner() const noexcept { return owner_; }
+  [[nodiscard]] backend::EventOwner* owner() const noexcept { return owner_; }
 
   // --- subscribers ---
 
   /// Subscribes. On a closed event that can replay, the callback runs at once with the stored
   /// outcome and is not kept; on any other closed event nothing happens. Returns whether the
   /// callback is subscribed now. Throws UsageError when it is subscribed already.
-  bool add_callback(Callback& callback);
+  bool add_callback(backend::Callback& callback);
 
   /// Returns false, and does nothing, when the callback is not subscribed here.
-  bool remove_callback(Callback& callback) noexcept;
+  bool remove_callback(backend::Callback& callback) noexcept;
 
   [[nodiscard]] const backend::CallbackVector& callbacks() const noexcept { return callbacks_; }
 
@@ -115,7 +116,7 @@ class Event {
   void stop() noexcept;
 
   /// Whether start and stop have an effect on this kind of event.
-  [[nodiscard]] bool is_startable() const noexcept { return kind_ > EventKind::Coroutine; }
+  [[nodiscard]] bool is_startable() const noexcept { return kind_ > backend::EventKind::Coroutine; }
 
   [[nodiscard]] std::uint32_t loop_ref_count() const noexcept { return loop_ref_count_; }
 
@@ -207,12 +208,12 @@ class Event {
   /// error (EVT-07). A coroutine's error must still reach somebody (CORE-CO-10).
   void mark_used_as_token() noexcept {
     mark_result_used();
-    if (kind_ != EventKind::Coroutine) mark_exception_caught();
+    if (kind_ != backend::EventKind::Coroutine) mark_exception_caught();
   }
 
   // --- identity ---
 
-  [[nodiscard]] EventKind kind() const noexcept { return kind_; }
+  [[nodiscard]] backend::EventKind kind() const noexcept { return kind_; }
   [[nodiscard]] Runtime& runtime() const noexcept { return *runtime_; }
 
   /// Position in the order of creation within the runtime's run; never an address.
@@ -250,7 +251,7 @@ class Event {
 
  protected:
   /// Creates with one reference, the creator's.
-  Event(Runtime& runtime, EventKind kind) noexcept;
+  Event(Runtime& runtime, backend::EventKind kind) noexcept;
   virtual ~Event();
 
   /// The backend begins, or ends, to watch for this event. Called on the 0 <-> 1 edges only.
@@ -277,7 +278,7 @@ class Event {
   }
 
  private:
-  friend class EventRef;
+  friend class backend::EventRef;
   friend class Runtime;
   friend struct detail::DebuggerLayout;
 
@@ -295,10 +296,10 @@ class Event {
 
   [[nodiscard]] bool has(Flag flag) const noexcept { return (flags_ & flag) != 0; }
   [[nodiscard]] bool counts_when_started() const noexcept {
-    return !has(kHidden) && is_startable() && kind_ < EventKind::Io;
+    return !has(kHidden) && is_startable() && kind_ < backend::EventKind::Io;
   }
   void close_now() noexcept;
-  void replay_to(Callback& callback);
+  void replay_to(backend::Callback& callback);
   bool transform(const Outcome& outcome);
   std::exception_ptr run_pass(const Outcome& outcome);
   std::exception_ptr run_queued(QueuedNotifies& queued, std::exception_ptr error);
@@ -308,13 +309,13 @@ class Event {
   std::uint32_t ref_count_ = 1;
   std::uint32_t loop_ref_count_ = 0;
   std::uint16_t flags_ = 0;
-  EventKind kind_;
+  backend::EventKind kind_;
   mutable AuditMark audit_mark_;
   std::uint32_t round_ = 0;
   backend::CallbackVector callbacks_;
   NotifyHandler notify_handler_ = nullptr;
-  EventOwner* owner_ = nullptr;
-  EventRef* references_ = nullptr;
+  backend::EventOwner* owner_ = nullptr;
+  backend::EventRef* references_ = nullptr;
   std::optional<QueuedNotifies>* queued_ = nullptr;  // Of the running pass.
   detail::Link<Event> live_;
 
@@ -322,6 +323,7 @@ class Event {
   using LiveList = detail::IntrusiveList<Event, &Event::live_>;
 };
 
+namespace backend {
 /// Points at an event without owning it: the event may close while this lives on, and then this is
 /// empty. Its end does not stop the event.
 class EventRef {
@@ -336,11 +338,13 @@ class EventRef {
   [[nodiscard]] Event* get() const noexcept { return event_; }
 
  private:
-  friend class Event;
+  friend class fermata::Event;
   Event* event_ = nullptr;
   EventRef* before_ = nullptr;
   EventRef* after_ = nullptr;
 };
+
+}  // namespace backend
 
 /// Subscribes `function(Event&, const Outcome&)` for as long as the returned handle lives.
 class Subscription {
@@ -362,16 +366,16 @@ class Subscription {
  private:
   template <class F>
   friend Subscription subscribe(Event& event, F function);
-  explicit Subscription(Callback& callback) noexcept : callback_(&callback) {
+  explicit Subscription(backend::Callback& callback) noexcept : callback_(&callback) {
     callback_->add_ref();
   }
-  Callback* callback_ = nullptr;
+  backend::Callback* callback_ = nullptr;
 };
 
 namespace detail {
 
 template <class F>
-class FunctionCallback final : public Callback {
+class FunctionCallback final : public backend::Callback {
  public:
   explicit FunctionCallback(F function) : function_(std::move(function)) {}
   void run(Event& event, const Outcome& outcome) override { function_(event, outcome); }

@@ -27,17 +27,18 @@ void detail::throw_key_not_found(std::string_view key) {
   throw ContextError(fmt::format("context key '{}' not found", key));
 }
 
-const std::any* LocalContext::find(std::string_view key) const {
+const std::any* backend::LocalContext::find(std::string_view key) const {
   const auto found = named_.find(key);
   return found == named_.end() ? nullptr : &found->second;
 }
 
-const std::any* LocalContext::find(const detail::KeyIdentity& key) const noexcept {
+const std::any* backend::LocalContext::find(const detail::KeyIdentity& key) const noexcept {
   const auto found = position_of(typed_, key);
   return found == typed_.end() ? nullptr : &found->second;
 }
 
-LocalContext& LocalContext::set(std::string_view key, std::any value, bool replace) {
+backend::LocalContext& backend::LocalContext::set(std::string_view key, std::any value,
+                                                  bool replace) {
   const auto found = named_.find(key);
   if (found == named_.end()) {
     named_.emplace(key, std::move(value));
@@ -49,7 +50,8 @@ LocalContext& LocalContext::set(std::string_view key, std::any value, bool repla
   return *this;
 }
 
-LocalContext& LocalContext::set(const Identity& key, std::any value, bool replace) {
+backend::LocalContext& backend::LocalContext::set(const Identity& key, std::any value,
+                                                  bool replace) {
   const auto found = position_of(typed_, *key);
   if (found == typed_.end()) {
     typed_.emplace_back(key, std::move(value));
@@ -61,7 +63,7 @@ LocalContext& LocalContext::set(const Identity& key, std::any value, bool replac
   return *this;
 }
 
-LocalContext& LocalContext::unset(std::string_view key) {
+backend::LocalContext& backend::LocalContext::unset(std::string_view key) {
   const auto found = named_.find(key);
   if (found == named_.end()) return *this;
   const std::any last = std::move(found->second);
@@ -69,7 +71,7 @@ LocalContext& LocalContext::unset(std::string_view key) {
   return *this;
 }
 
-LocalContext& LocalContext::unset(const detail::KeyIdentity& key) {
+backend::LocalContext& backend::LocalContext::unset(const detail::KeyIdentity& key) {
   const auto found = position_of(typed_, key);
   if (found == typed_.end()) return *this;
   const std::any last = std::move(found->second);

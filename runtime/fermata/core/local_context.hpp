@@ -20,7 +20,10 @@
 namespace fermata {
 
 class Context;
+
+namespace backend {
 class LocalContext;
+}  // namespace backend
 
 namespace detail {
 
@@ -50,7 +53,7 @@ class ContextKey {
 
  private:
   friend class Context;
-  friend class LocalContext;
+  friend class backend::LocalContext;
 
   [[nodiscard]] const detail::KeyIdentity& identity() const noexcept { return *identity_; }
   [[nodiscard]] static const T* value_in(const std::any* value) noexcept {
@@ -59,6 +62,8 @@ class ContextKey {
 
   std::shared_ptr<const detail::KeyIdentity> identity_;
 };
+
+namespace backend {
 
 class LocalContext {
  public:
@@ -114,5 +119,7 @@ class LocalContext {
 struct SlotKey {
   std::size_t index = 0;
 };
+
+}  // namespace backend
 
 }  // namespace fermata

@@ -74,7 +74,7 @@ std::string Runtime::dump() const {
   return text;
 }
 
-void Runtime::add_main_start_handler(std::shared_ptr<SwitchHandler> handler) {
+void Runtime::add_main_start_handler(std::shared_ptr<backend::SwitchHandler> handler) {
   auto& handlers = scheduler_.main_start_handlers();
   for (const auto& known : handlers) {
     if (known == handler) return;

@@ -128,14 +128,14 @@ class Runtime {
 
   /// Adds a switch handler that is copied to the main coroutine of every later run, and called with
   /// Enter when it starts.
-  void add_main_start_handler(std::shared_ptr<SwitchHandler> handler);
+  void add_main_start_handler(std::shared_ptr<backend::SwitchHandler> handler);
 
   /// Adds a function that runs once, when a shutdown begins or the run ends; in registration order,
   /// in coroutines of high priority: one that suspends lets the next start.
   void add_shutdown_finalizer(std::function<void()> finalizer);
 
   void queue_microtask(backend::Microtask& task) { scheduler_.queue_microtask(task); }
-  [[nodiscard]] SlotKey allocate_slot() noexcept { return SlotKey{next_slot_++}; }
+  [[nodiscard]] backend::SlotKey allocate_slot() noexcept { return backend::SlotKey{next_slot_++}; }
   void log(std::string_view text) const;
 
   // --- for reactors ---

@@ -60,7 +60,7 @@ std::exception_ptr as_own_cancellation(const std::exception_ptr& reason) {
                                                                ScopeBase& asked) {
   FERMATA_ASSERT(asked.strategy_ != nullptr);
   FERMATA_ASSERT(coroutine.scope_ == nullptr);
-  const std::shared_ptr<SpawnStrategy> strategy = asked.strategy_;
+  const std::shared_ptr<backend::SpawnStrategy> strategy = asked.strategy_;
   coroutine.priority_ = priority;
   const NoSuspend guard(runtime_);
   const auto scope = Ref<ScopeBase>::share(strategy->provide_scope(coroutine, asked));

@@ -202,9 +202,7 @@ class Scheduler {
   }
   [[nodiscard]] ScopeForest& scopes() noexcept { return scopes_; }
   [[nodiscard]] const ScopeForest& scopes() const noexcept { return scopes_; }
-  [[nodiscard]] std::vector<std::shared_ptr<SwitchHandler>>& main_start_handlers() noexcept {
-    return main_start_handlers_;
-  }
+  [[nodiscard]] auto& main_start_handlers() noexcept { return main_start_handlers_; }
   void add_shutdown_finalizer(std::function<void()> finalizer) {
     shutdown_finalizers_.push_back(std::move(finalizer));
   }
@@ -276,7 +274,7 @@ class Scheduler {
   void poll(backend::TurnMode mode);
   [[nodiscard]] bool close_scopes() noexcept;
   void run_body(CoroutineBase& coroutine);
-  void call_switch_handlers(CoroutineBase& coroutine, SwitchMoment moment);
+  void call_switch_handlers(CoroutineBase& coroutine, backend::SwitchMoment moment);
 
   // scheduler.cpp
   /// Registers and queues, also while the runtime shuts down.
@@ -392,7 +390,7 @@ class Scheduler {
   Ref<Timer> deadline_;                          // Of the graceful shutdown.
   Subscription deadline_watch_;
   bool finalizers_launched_ = false;
-  std::vector<std::shared_ptr<SwitchHandler>> main_start_handlers_;
+  std::vector<std::shared_ptr<backend::SwitchHandler>> main_start_handlers_;
   std::vector<std::function<void()>> shutdown_finalizers_;
 };
 

@@ -84,7 +84,7 @@ std::exception_ptr Scheduler::final_error(CoroutineBase& coroutine, std::excepti
 
 void Scheduler::end_switch_handlers(CoroutineBase& coroutine) {
   FERMATA_ASSERT(coroutine.is_closed());
-  call_switch_handlers(coroutine, SwitchMoment::Finish);
+  call_switch_handlers(coroutine, backend::SwitchMoment::Finish);
   coroutine.extras_->switch_handlers = {};
 }
 

@@ -131,7 +131,7 @@ void Scheduler::run_body(CoroutineBase& coroutine) {
   coroutine.set(CoroutineBase::kStarted);
   kernel_.trace(backend::Trace::Started, &coroutine, 0);
   if (coroutine.extras_ != nullptr) [[unlikely]] {
-    call_switch_handlers(coroutine, SwitchMoment::Enter);
+    call_switch_handlers(coroutine, backend::SwitchMoment::Enter);
   }
   std::exception_ptr error = std::move(coroutine.waker_.error);
   coroutine.waker_.clear();
@@ -150,7 +150,7 @@ void Scheduler::run_body(CoroutineBase& coroutine) {
   finalize(coroutine, std::move(error));
 }
 
-void Scheduler::call_switch_handlers(CoroutineBase& coroutine, SwitchMoment moment) {
+void Scheduler::call_switch_handlers(CoroutineBase& coroutine, backend::SwitchMoment moment) {
   FERMATA_ASSERT(coroutine.extras_ != nullptr);
   const NoSuspend guard(runtime_);
   try {

@@ -24,10 +24,11 @@ constexpr std::size_t kTurnsOfDestructors = 1000;  // Each, while nobody ends; t
 /// What has not happened may still use what a destructor would go on to destroy: coroutines, I/O.
 bool can_do_without(const backend::Waker& waker) {
   for (const backend::Registration* each = waker.first(); each != nullptr; each = each->next()) {
-    const EventKind kind = each->source().kind();
-    if (kind == EventKind::Coroutine || kind == EventKind::Scope || kind == EventKind::Request ||
-        kind == EventKind::Task || kind == EventKind::Thread || kind == EventKind::Process ||
-        kind == EventKind::Joint) {
+    const backend::EventKind kind = each->source().kind();
+    if (kind == backend::EventKind::Coroutine || kind == backend::EventKind::Scope ||
+        kind == backend::EventKind::Request || kind == backend::EventKind::Task ||
+        kind == backend::EventKind::Thread || kind == backend::EventKind::Process ||
+        kind == backend::EventKind::Joint) {
       return false;
     }
   }

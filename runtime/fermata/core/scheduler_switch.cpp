@@ -150,7 +150,7 @@ void Scheduler::switch_to_scheduler() {
 
 FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
   if (me.extras_ != nullptr) [[unlikely]] {
-    call_switch_handlers(me, SwitchMoment::Leave);
+    call_switch_handlers(me, backend::SwitchMoment::Leave);
   }
   me.waker_.place = &place;
   kernel_.trace(backend::Trace::Left, &me, 0);
@@ -169,7 +169,7 @@ FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
   me.waker_.place = nullptr;
   kernel_.trace(backend::Trace::Entered, &me, 0);
   if (me.extras_ != nullptr) [[unlikely]] {
-    call_switch_handlers(me, SwitchMoment::Enter);
+    call_switch_handlers(me, backend::SwitchMoment::Enter);
   }
   if (me.waker_.error) [[unlikely]] {
     throw_wait_error(me);

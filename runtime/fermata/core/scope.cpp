@@ -31,7 +31,7 @@ Scope Scope::inherit(Name name, ScopeBase& parent, const SourcePlace& place) {
 }
 
 ScopeBase::ScopeBase(Runtime& runtime, Name&& name, ScopeBase* parent, const SourcePlace& place)
-    : Event(runtime, EventKind::Scope),
+    : Event(runtime, backend::EventKind::Scope),
       parent_(parent),
       id_(runtime.scheduler().scopes().next_id_++),
       name_(std::move(name)),

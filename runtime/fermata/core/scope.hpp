@@ -94,7 +94,7 @@ class Scope {
   }
   void cancel(const ScopeCancelOptions& options = {}) const { (*this)->cancel(options); }
 
-  void set_spawn_strategy(std::shared_ptr<SpawnStrategy> strategy) const {
+  void set_spawn_strategy(std::shared_ptr<backend::SpawnStrategy> strategy) const {
     (*this)->set_spawn_strategy(std::move(strategy));
   }
   void set_exception_handler(ScopeErrorHandler handler) const {

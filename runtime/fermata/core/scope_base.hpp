@@ -163,7 +163,7 @@ class ScopeBase final : public Event {
 
   /// From now on `strategy` is told of each spawn into this scope; null: nobody. Scopes inside are
   /// not its business.
-  void set_spawn_strategy(std::shared_ptr<SpawnStrategy> strategy) noexcept {
+  void set_spawn_strategy(std::shared_ptr<backend::SpawnStrategy> strategy) noexcept {
     strategy_ = std::move(strategy);
   }
 
@@ -318,7 +318,7 @@ class ScopeBase final : public Event {
   Name name_;
   SourcePlace place_;
   std::exception_ptr reason_;  // Of the first cancellation.
-  std::shared_ptr<SpawnStrategy> strategy_;
+  std::shared_ptr<backend::SpawnStrategy> strategy_;
   ScopeErrorHandler on_error_;
   ScopeErrorHandler on_child_error_;
   std::vector<ScopeFinallyHandler> finally_handlers_;

@@ -6,6 +6,8 @@ namespace fermata {
 class CoroutineBase;
 class ScopeBase;
 
+namespace backend {
+
 /// Is told of each spawn into a scope, and may send the coroutine to another one. Its functions
 /// must not suspend.
 class SpawnStrategy {
@@ -27,4 +29,5 @@ class SpawnStrategy {
   virtual void after_spawn(CoroutineBase& /*coroutine*/, ScopeBase& /*scope*/) {}
 };
 
+}  // namespace backend
 }  // namespace fermata

@@ -79,13 +79,13 @@ CoroutineBase& current_coroutine() {
   return *current;
 }
 
-LocalContext& coroutine_context() { return current_coroutine().local(); }
+backend::LocalContext& coroutine_context() { return current_coroutine().local(); }
 
 void exit_with(int code) { current_runtime().scheduler().request_exit(code); }
 
 void shutdown(std::exception_ptr reason) { current_runtime().shutdown(std::move(reason)); }
 
-std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler) {
+std::size_t add_switch_handler(std::shared_ptr<backend::SwitchHandler> handler) {
   return current_coroutine().add_switch_handler(std::move(handler));
 }
 

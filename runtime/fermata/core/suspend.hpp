@@ -52,7 +52,7 @@ void delay(Duration span, SourcePlace place = SourcePlace::current());
 [[nodiscard]] CoroutineBase& current_coroutine();
 
 /// The values of the current coroutine.
-[[nodiscard]] LocalContext& coroutine_context();
+[[nodiscard]] backend::LocalContext& coroutine_context();
 
 /// Starts a graceful shutdown that makes `Runtime::run` return `code`, and unwinds the caller. The
 /// caller may be suspended inside any number of calls.
@@ -62,7 +62,7 @@ void delay(Duration span, SourcePlace place = SourcePlace::current());
 void shutdown(std::exception_ptr reason = nullptr);
 
 /// Adds a handler to the current coroutine, or to the main one when called before it runs.
-std::size_t add_switch_handler(std::shared_ptr<SwitchHandler> handler);
+std::size_t add_switch_handler(std::shared_ptr<backend::SwitchHandler> handler);
 
 struct WaitOptions {
   /// The longest time to wait; then Timeout is thrown. Absent: forever. Zero: never suspends.

@@ -19,10 +19,10 @@ Sweep::Sweep(Scheduler& scheduler, ScopeBase& scope, std::string name,
              std::vector<std::function<void()>> actions)
     : scheduler_(scheduler), scope_(scope), name_(std::move(name)), actions_(std::move(actions)) {}
 
-bool Sweep::on_switch(CoroutineBase& coroutine, SwitchMoment moment) {
+bool Sweep::on_switch(CoroutineBase& coroutine, backend::SwitchMoment moment) {
   FERMATA_ASSERT(next_ <= actions_.size());
   const bool driver = coroutine.id() == driver_id_;
-  if (moment == SwitchMoment::Leave && driver && next_ < actions_.size()) start_driver();
+  if (moment == backend::SwitchMoment::Leave && driver && next_ < actions_.size()) start_driver();
   return true;
 }
 

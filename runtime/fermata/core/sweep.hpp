@@ -22,7 +22,7 @@ namespace detail {
 
 class Scheduler;
 
-class Sweep final : public SwitchHandler, public std::enable_shared_from_this<Sweep> {
+class Sweep final : public backend::SwitchHandler, public std::enable_shared_from_this<Sweep> {
  public:
   /// The first action starts as soon as the caller gives up control. When all have ended, what they
   /// threw is the unhandled error of the last coroutine: one error itself, several as a
@@ -33,7 +33,7 @@ class Sweep final : public SwitchHandler, public std::enable_shared_from_this<Sw
 
   Sweep(Scheduler& scheduler, ScopeBase& scope, std::string name,
         std::vector<std::function<void()>> actions);
-  bool on_switch(CoroutineBase& coroutine, SwitchMoment moment) override;
+  bool on_switch(CoroutineBase& coroutine, backend::SwitchMoment moment) override;
 
  private:
   void start_driver();

@@ -12,6 +12,8 @@ namespace fermata {
 
 class CoroutineBase;
 
+namespace backend {
+
 enum class SwitchMoment : unsigned char {
   Enter,   // the coroutine gains control, its first start included
   Leave,   // it is about to yield
@@ -27,28 +29,30 @@ class SwitchHandler {
   virtual bool on_switch(CoroutineBase& coroutine, SwitchMoment moment) = 0;
 };
 
+}  // namespace backend
+
 namespace detail {
 
 class SwitchHandlers {
  public:
   /// Returns the handler's index; one that is present already is not added again. Throws UsageError
   /// while handlers run.
-  std::size_t add(std::shared_ptr<SwitchHandler> handler);
+  std::size_t add(std::shared_ptr<backend::SwitchHandler> handler);
 
   /// Keeps the order of the rest. Returns whether it was present. Throws UsageError while handlers
   /// run.
-  bool remove(const SwitchHandler& handler);
+  bool remove(const backend::SwitchHandler& handler);
 
   /// Calls all in order; drops those that returned false. Every handler is called even when one
   /// throws; the first exception is rethrown at the end.
-  void call(CoroutineBase& coroutine, SwitchMoment moment);
+  void call(CoroutineBase& coroutine, backend::SwitchMoment moment);
 
-  [[nodiscard]] const std::vector<std::shared_ptr<SwitchHandler>>& all() const noexcept {
+  [[nodiscard]] const std::vector<std::shared_ptr<backend::SwitchHandler>>& all() const noexcept {
     return handlers_;
   }
 
  private:
-  std::vector<std::shared_ptr<SwitchHandler>> handlers_;
+  std::vector<std::shared_ptr<backend::SwitchHandler>> handlers_;
   bool running_ = false;
 };
 

@@ -34,7 +34,7 @@ class HeapTimer final : public Timer {
 }  // namespace
 
 Timer::Timer(Runtime& runtime, Duration timeout, TimerMode mode)
-    : Event(runtime, EventKind::Timer), timeout_(timeout), mode_(mode) {
+    : Event(runtime, backend::EventKind::Timer), timeout_(timeout), mode_(mode) {
   require_valid(timeout, mode);
 }
 

@@ -30,11 +30,11 @@ class Listeners {
 };
 
 /// The slot of a runtime, as a value of its root scope.
-SlotKey slot_of(Runtime& runtime) {
-  static const auto* const key = new ContextKey<SlotKey>("databases");
+backend::SlotKey slot_of(Runtime& runtime) {
+  static const auto* const key = new ContextKey<backend::SlotKey>("databases");
   Context context = runtime.root_scope().context();
-  if (const SlotKey* const slot = context.find_local(*key)) return *slot;
-  const SlotKey slot = runtime.allocate_slot();
+  if (const backend::SlotKey* const slot = context.find_local(*key)) return *slot;
+  const backend::SlotKey slot = runtime.allocate_slot();
   context.set(*key, slot);
   return slot;
 }

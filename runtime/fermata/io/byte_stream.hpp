@@ -25,7 +25,7 @@ namespace fermata {
 
 class File;
 
-class ByteStream : public HandleOwner<backend::StreamHandle> {
+class ByteStream : public detail::HandleOwner<backend::StreamHandle> {
  public:
   using HandleOwner::HandleOwner;
 

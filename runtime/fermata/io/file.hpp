@@ -43,7 +43,7 @@ enum class SyncMode : std::uint8_t {
   DataOnly,  // what is needed to read the contents again
 };
 
-class File : public HandleOwner<backend::FileHandle> {
+class File : public detail::HandleOwner<backend::FileHandle> {
  public:
   using HandleOwner::HandleOwner;
 

@@ -7,7 +7,7 @@
 #include "fermata/base/ref.hpp"
 #include "fermata/base/source_place.hpp"
 
-namespace fermata {
+namespace fermata::detail {
 
 /// A value that owns what it stands for: its end closes the handle, and never suspends. Moves only.
 template <class H>
@@ -47,4 +47,4 @@ class HandleOwner {
   Ref<H> handle_;
 };
 
-}  // namespace fermata
+}  // namespace fermata::detail

@@ -24,6 +24,8 @@
 
 namespace fermata {
 
+using backend::IoType;
+
 /// Operations that are possible now, apart from waiting.
 struct IoState {
   bool open = false;

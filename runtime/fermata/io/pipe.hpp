@@ -20,7 +20,7 @@ class PipeStream : public ByteStream {
                                           SourcePlace place = SourcePlace::current());
 };
 
-class PipeListener : public StreamListener<PipeStream> {
+class PipeListener : public detail::StreamListener<PipeStream> {
  public:
   using StreamListener::StreamListener;
 

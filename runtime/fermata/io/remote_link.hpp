@@ -133,6 +133,9 @@ class RemoteReaderOf final : public RemoteReader {
   RemoteReaderOf(FutureCore<T>& core, std::shared_ptr<RemoteLinkOf<T>> link)
       : RemoteReader(core, link), typed_(std::move(link)) {}
 
+  /// The future that `promise` completes.
+  [[nodiscard]] static FutureCore<T>& core_of(const Promise<T>& promise) { return promise.core(); }
+
  private:
   void arrived() override {
     auto& core = static_cast<FutureCore<T>&>(core_);

@@ -27,7 +27,7 @@ class RemotePromise {
   /// Takes the future over: `promise` and its copies cannot complete it any more. UsageError when
   /// it is completed, or has been taken over already.
   explicit RemotePromise(Promise<T> promise) : link_(std::make_shared<Link>()) {
-    auto& core = promise.core();
+    auto& core = detail::RemoteReaderOf<T>::core_of(promise);
     core.require_transferable();
     core.give_away(std::make_unique<detail::RemoteReaderOf<T>>(core, link_));
   }

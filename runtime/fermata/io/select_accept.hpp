@@ -63,7 +63,7 @@ class AcceptBranch final : public SelectBranchBase {
 /// empty when the listener is closed.
 template <class Stream, class Handler>
 requires(std::is_invocable_v<Handler&, std::optional<Stream>>) [[nodiscard]] FERMATA_HOT
-    auto on_accept(const StreamListener<Stream>& listener, Handler&& handler,
+    auto on_accept(const detail::StreamListener<Stream>& listener, Handler&& handler,
                    const SourcePlace& place = SourcePlace::current()) {
   return detail::AcceptBranch<Stream, std::remove_reference_t<Handler>>(listener.handle(), handler,
                                                                         place);

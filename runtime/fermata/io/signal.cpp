@@ -14,7 +14,7 @@ namespace {
 
 /// A signal event on the heap. The pass that notifies it holds a reference, too: it may be dropped
 /// by its own subscriber.
-class SharedSignal final : public EventOwner {
+class SharedSignal final : public backend::EventOwner {
  public:
   static Ref<SharedSignal> make(int signum) {
     return Ref<SharedSignal>::adopt(*new SharedSignal(signum));

@@ -8,9 +8,7 @@
 #include "fermata/io/handle_owner.hpp"
 #include "fermata/reactor/listener.hpp"
 
-namespace fermata {
-
-namespace detail {
+namespace fermata::detail {
 
 /// The next connection; null when `listener` is closed, also while this waits.
 Ref<backend::StreamHandle> accept_from(backend::ListenerHandle& listener,
@@ -19,8 +17,6 @@ Ref<backend::StreamHandle> accept_from(backend::ListenerHandle& listener,
 /// The connection of `request`, which has ended; null when `listener` is closed. Throws its error.
 Ref<backend::StreamHandle> take_accepted(backend::ListenerHandle& listener,
                                          backend::AcceptRequest& request);
-
-}  // namespace detail
 
 /// Accepts connections of one kind. Closing it closes connections that nobody has accepted.
 template <class Stream>
@@ -32,10 +28,10 @@ class StreamListener : public HandleOwner<backend::ListenerHandle> {
   /// accept that is cancelled or times out passes its connection on.
   [[nodiscard]] std::optional<Stream> accept(const WaitOptions& options = {},
                                              SourcePlace place = SourcePlace::current()) {
-    Ref<backend::StreamHandle> connection = detail::accept_from(handle(), options, place);
+    Ref<backend::StreamHandle> connection = accept_from(handle(), options, place);
     if (!connection) return std::nullopt;
     return Stream(std::move(connection), place);
   }
 };
 
-}  // namespace fermata
+}  // namespace fermata::detail

@@ -32,11 +32,12 @@ TcpStream TcpStream::connect(std::string_view host, std::uint16_t port, const Wa
 }
 
 void TcpStream::set_keep_alive(std::optional<Duration> idle) {
-  handle().set_option(SocketOption::KeepAlive, detail::keep_alive_seconds(idle, "set keep-alive"));
+  handle().set_option(backend::SocketOption::KeepAlive,
+                      detail::keep_alive_seconds(idle, "set keep-alive"));
 }
 
 std::optional<Duration> TcpStream::keep_alive() const {
-  const int seconds = handle().option(SocketOption::KeepAlive);
+  const int seconds = handle().option(backend::SocketOption::KeepAlive);
   if (seconds == 0) return std::nullopt;
   return std::chrono::seconds(seconds);
 }

@@ -39,8 +39,10 @@ class TcpStream : public ByteStream {
   // --- options; each throws InputOutputError on a closed stream ---
 
   /// Whether small writes are sent at once; from the beginning they are.
-  void set_no_delay(bool on) { handle().set_option(SocketOption::NoDelay, on ? 1 : 0); }
-  [[nodiscard]] bool no_delay() const { return handle().option(SocketOption::NoDelay) != 0; }
+  void set_no_delay(bool on) { handle().set_option(backend::SocketOption::NoDelay, on ? 1 : 0); }
+  [[nodiscard]] bool no_delay() const {
+    return handle().option(backend::SocketOption::NoDelay) != 0;
+  }
 
   /// After `idle` of silence the system begins to ask the peer whether it lives, and breaks the
   /// connection when it does not answer; nothing for never, as from the beginning. Whole seconds, 1
@@ -50,10 +52,16 @@ class TcpStream : public ByteStream {
 
   /// In bytes: what the system takes of writes, and of the peer, ahead of the other side. It may
   /// make more of it, or stop at a limit of its own; the getters tell. Throws UsageError for 0.
-  void set_send_buffer(int size) { handle().set_option(SocketOption::SendBuffer, size); }
-  void set_receive_buffer(int size) { handle().set_option(SocketOption::ReceiveBuffer, size); }
-  [[nodiscard]] int send_buffer() const { return handle().option(SocketOption::SendBuffer); }
-  [[nodiscard]] int receive_buffer() const { return handle().option(SocketOption::ReceiveBuffer); }
+  void set_send_buffer(int size) { handle().set_option(backend::SocketOption::SendBuffer, size); }
+  void set_receive_buffer(int size) {
+    handle().set_option(backend::SocketOption::ReceiveBuffer, size);
+  }
+  [[nodiscard]] int send_buffer() const {
+    return handle().option(backend::SocketOption::SendBuffer);
+  }
+  [[nodiscard]] int receive_buffer() const {
+    return handle().option(backend::SocketOption::ReceiveBuffer);
+  }
 
   // --- closing ---
 
@@ -68,15 +76,17 @@ class TcpStream : public ByteStream {
 
   /// Closing, also by the destructor, breaks the connection: the peer gets "Connection reset by
   /// peer" instead of the end of the stream, and what is not sent yet is lost.
-  void set_reset_on_close(bool on) { handle().set_option(SocketOption::ResetOnClose, on ? 1 : 0); }
+  void set_reset_on_close(bool on) {
+    handle().set_option(backend::SocketOption::ResetOnClose, on ? 1 : 0);
+  }
   [[nodiscard]] bool reset_on_close() const {
-    return handle().option(SocketOption::ResetOnClose) != 0;
+    return handle().option(backend::SocketOption::ResetOnClose) != 0;
   }
   /// Closes so. Nothing on a closed stream.
   void reset();
 };
 
-class TcpListener : public StreamListener<TcpStream> {
+class TcpListener : public detail::StreamListener<TcpStream> {
  public:
   using StreamListener::StreamListener;
 

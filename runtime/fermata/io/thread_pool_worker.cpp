@@ -19,7 +19,7 @@ using Fate = ThreadPoolLedger::Fate;
 class BodyEnded final : public Event {
  public:
   explicit BodyEnded(const Coroutine<void>& body)
-      : Event(current_runtime(), EventKind::Plain), body_(body) {}
+      : Event(current_runtime(), backend::EventKind::Plain), body_(body) {}
   ~BodyEnded() override { shut(); }
 
   void explain_wait(backend::WaitFacts& facts, const CoroutineBase&) const override {

@@ -14,6 +14,10 @@
 
 namespace fermata {
 
+using backend::StandardStream;
+using backend::TerminalMode;
+using backend::WindowSize;
+
 class TtyStream : public ByteStream {
  public:
   using ByteStream::ByteStream;
@@ -30,7 +34,7 @@ class TtyStream : public ByteStream {
     return open(StandardStream::Error, place);
   }
 
-  [[nodiscard]] bool is_terminal() const { return handle().io_type() == IoType::Tty; }
+  [[nodiscard]] bool is_terminal() const { return handle().io_type() == backend::IoType::Tty; }
 
   // Each throws InputOutputError on a closed stream, and when it is not a terminal.
   [[nodiscard]] WindowSize window_size() const { return handle().window_size(); }

@@ -21,7 +21,9 @@
 
 namespace fermata {
 
-class UdpSocket : public HandleOwner<backend::DatagramHandle> {
+using backend::Datagram;
+
+class UdpSocket : public detail::HandleOwner<backend::DatagramHandle> {
  public:
   using HandleOwner::HandleOwner;
 
@@ -60,10 +62,16 @@ class UdpSocket : public HandleOwner<backend::DatagramHandle> {
   void leave(std::string_view group) { handle().leave(Address(group, 0)); }
 
   /// In bytes, as those of TcpStream: what arrives when the receive buffer is full is lost.
-  void set_send_buffer(int size) { handle().set_option(SocketOption::SendBuffer, size); }
-  void set_receive_buffer(int size) { handle().set_option(SocketOption::ReceiveBuffer, size); }
-  [[nodiscard]] int send_buffer() const { return handle().option(SocketOption::SendBuffer); }
-  [[nodiscard]] int receive_buffer() const { return handle().option(SocketOption::ReceiveBuffer); }
+  void set_send_buffer(int size) { handle().set_option(backend::SocketOption::SendBuffer, size); }
+  void set_receive_buffer(int size) {
+    handle().set_option(backend::SocketOption::ReceiveBuffer, size);
+  }
+  [[nodiscard]] int send_buffer() const {
+    return handle().option(backend::SocketOption::SendBuffer);
+  }
+  [[nodiscard]] int receive_buffer() const {
+    return handle().option(backend::SocketOption::ReceiveBuffer);
+  }
 
   [[nodiscard]] Address local_address() const { return handle().local_address(); }
 };

@@ -27,7 +27,7 @@ inline constexpr const char* kLoopHasEnded = "suspend: the event loop has ended"
 /// activity of the runtime.
 class Signpost final : public Event {
  public:
-  Signpost(Runtime& runtime, EventKind kind, const char* what) noexcept
+  Signpost(Runtime& runtime, backend::EventKind kind, const char* what) noexcept
       : Event(runtime, kind), what_(what) {}
   ~Signpost() override { shut(); }
   void wake() { notify({this, nullptr}); }
@@ -93,9 +93,9 @@ struct Microtask {
 
 /// A coroutine of the loop. While it drives, it calls callbacks on its own stack; when one of them
 /// suspends, it belongs to this callback until that returns, and another one drives.
-struct Runner final : SwitchHandler, std::enable_shared_from_this<Runner> {
+struct Runner final : backend::SwitchHandler, std::enable_shared_from_this<Runner> {
   explicit Runner(Machine& owner);
-  bool on_switch(CoroutineBase& coroutine, SwitchMoment moment) override;
+  bool on_switch(CoroutineBase& coroutine, backend::SwitchMoment moment) override;
   /// "readable callback 7 registered at ...", and where it is suspended.
   [[nodiscard]] std::string text() const;
 

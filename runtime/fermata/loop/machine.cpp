@@ -24,7 +24,7 @@ void DeadlineTimer::fired(Event& event, const Outcome&) {
 }
 
 void FireCallback::run(Event& event, const Outcome& outcome) {
-  const bool terminal = event.kind() == EventKind::PollProxy &&
+  const bool terminal = event.kind() == backend::EventKind::PollProxy &&
                         (outcome.error || any(static_cast<backend::PollProxy&>(event).triggered() &
                                               PollMask::Disconnect));
   machine_.on_fire(source_, terminal);

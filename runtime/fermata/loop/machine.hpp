@@ -160,7 +160,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   void park_polls() noexcept;
   void unpark_polls();
 
-  const SlotKey slot_;
+  const backend::SlotKey slot_;
 
   // What is registered.
   IdTable<Source> table_;

@@ -27,12 +27,13 @@ bool is_loop_ended(const std::exception_ptr& error) {
 // --- Runner ---
 
 Runner::Runner(Machine& owner)
-    : machine(owner), call(owner.runtime, EventKind::Plain, "event loop: a spare coroutine") {
+    : machine(owner),
+      call(owner.runtime, backend::EventKind::Plain, "event loop: a spare coroutine") {
   home.runner = this;
 }
 
-bool Runner::on_switch(CoroutineBase&, SwitchMoment moment) {
-  if (moment == SwitchMoment::Leave) machine.left(*this);
+bool Runner::on_switch(CoroutineBase&, backend::SwitchMoment moment) {
+  if (moment == backend::SwitchMoment::Leave) machine.left(*this);
   return true;
 }
 

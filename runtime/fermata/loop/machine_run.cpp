@@ -19,9 +19,9 @@ Machine::Machine(Runtime& of, const LoopOptions& wanted)
     : runtime(of),
       options(wanted),
       slot_(of.allocate_slot()),
-      parking_(of, EventKind::Trigger, "event loop: anything to do"),
-      handback_(of, EventKind::Plain, "event loop: a resumed callback's next suspension"),
-      ended_(of, EventKind::Plain, "event loop: its end") {}
+      parking_(of, backend::EventKind::Trigger, "event loop: anything to do"),
+      handback_(of, backend::EventKind::Plain, "event loop: a resumed callback's next suspension"),
+      ended_(of, backend::EventKind::Plain, "event loop: its end") {}
 
 Machine::~Machine() = default;
 

@@ -91,7 +91,7 @@ class DeadlineTimer final : public fermata::Timer {
 };
 
 /// Tells the machine that a source's event has fired.
-class FireCallback final : public fermata::Callback {
+class FireCallback final : public fermata::backend::Callback {
  public:
   FireCallback(Machine& machine, Source& source) noexcept : machine_(machine), source_(source) {
     add_ref();

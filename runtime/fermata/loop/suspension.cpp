@@ -74,7 +74,7 @@ std::any refuse_after_end() {
 }
 
 std::any suspend_callback(Fiber& fiber, Machine& machine, const SourcePlace& place) {
-  Signpost gate(machine.runtime, EventKind::Plain, "event loop: a resumption");
+  Signpost gate(machine.runtime, backend::EventKind::Plain, "event loop: a resumption");
   const Waiting waiting(machine, fiber, &gate);
   machine.runtime.scheduler().wait_for(gate, place);
   if (fiber.state == FiberState::Scheduled) return take_answer(fiber);

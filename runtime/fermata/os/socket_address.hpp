@@ -13,8 +13,8 @@ namespace fermata::os {
 
 /// Options of a TCP socket; those of buffers work on any other socket too. Each returns an error
 /// code.
-int set_option(int descriptor, SocketOption option, int value);
-int get_option(int descriptor, SocketOption option, int& value);
+int set_option(int descriptor, backend::SocketOption option, int value);
+int get_option(int descriptor, backend::SocketOption option, int& value);
 
 /// An address as calls of the system take it.
 struct NativeAddress {

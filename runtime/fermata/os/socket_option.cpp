@@ -23,43 +23,43 @@ int get(int descriptor, int level, int name, Value& value) {
 
 }  // namespace
 
-int set_option(int descriptor, SocketOption option, int value) {
+int set_option(int descriptor, backend::SocketOption option, int value) {
   switch (option) {
-    case SocketOption::NoDelay:
+    case backend::SocketOption::NoDelay:
       return set(descriptor, IPPROTO_TCP, TCP_NODELAY, value);
-    case SocketOption::KeepAlive:
+    case backend::SocketOption::KeepAlive:
       if (value > 0) {
         const int code = set(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, value);
         if (code != 0) return code;
       }
       return set(descriptor, SOL_SOCKET, SO_KEEPALIVE, value > 0 ? 1 : 0);
-    case SocketOption::SendBuffer:
+    case backend::SocketOption::SendBuffer:
       return set(descriptor, SOL_SOCKET, SO_SNDBUF, value);
-    case SocketOption::ReceiveBuffer:
+    case backend::SocketOption::ReceiveBuffer:
       return set(descriptor, SOL_SOCKET, SO_RCVBUF, value);
-    case SocketOption::ResetOnClose:
+    case backend::SocketOption::ResetOnClose:
       return set(descriptor, SOL_SOCKET, SO_LINGER, linger{.l_onoff = value, .l_linger = 0});
   }
   return ENOPROTOOPT;
 }
 
-int get_option(int descriptor, SocketOption option, int& value) {
+int get_option(int descriptor, backend::SocketOption option, int& value) {
   switch (option) {
-    case SocketOption::NoDelay: {
+    case backend::SocketOption::NoDelay: {
       const int code = get(descriptor, IPPROTO_TCP, TCP_NODELAY, value);
       value = value != 0 ? 1 : 0;
       return code;
     }
-    case SocketOption::KeepAlive: {
+    case backend::SocketOption::KeepAlive: {
       int on = 0;
       if (const int code = get(descriptor, SOL_SOCKET, SO_KEEPALIVE, on); code != 0) return code;
       return on != 0 ? get(descriptor, IPPROTO_TCP, TCP_KEEPIDLE, value) : 0;
     }
-    case SocketOption::SendBuffer:
+    case backend::SocketOption::SendBuffer:
       return get(descriptor, SOL_SOCKET, SO_SNDBUF, value);
-    case SocketOption::ReceiveBuffer:
+    case backend::SocketOption::ReceiveBuffer:
       return get(descriptor, SOL_SOCKET, SO_RCVBUF, value);
-    case SocketOption::ResetOnClose: {
+    case backend::SocketOption::ResetOnClose: {
       linger closing{};
       const int code = get(descriptor, SOL_SOCKET, SO_LINGER, closing);
       value = closing.l_onoff != 0 && closing.l_linger == 0 ? 1 : 0;

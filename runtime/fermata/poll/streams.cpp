@@ -45,7 +45,7 @@ Ref<backend::StreamHandle> Streams::open_connection(const backend::PipePath&) {
 
 backend::PipeHandles Streams::open_pipe() { refuse("pipes"); }
 
-Ref<backend::StreamHandle> Streams::open_standard(StandardStream which) {
+Ref<backend::StreamHandle> Streams::open_standard(backend::StandardStream which) {
   refuse(to_string(which));
 }
 

@@ -13,7 +13,7 @@ class Streams final : public fermata::backend::Streams {
       : fermata::backend::Streams(watches.attachment()), watches_(watches) {}
 
   [[nodiscard]] backend::PipeHandles open_pipe() override;
-  [[nodiscard]] Ref<backend::StreamHandle> open_standard(StandardStream which) override;
+  [[nodiscard]] Ref<backend::StreamHandle> open_standard(backend::StandardStream which) override;
 
  private:
   Ref<backend::ListenerHandle> open_listener(const Address& address,

@@ -31,10 +31,12 @@ bool would_block(int code) { return code == EAGAIN || code == EINTR; }
 // --- TcpSocket ---
 
 TcpSocket::TcpSocket(Watches& watches, int descriptor)
-    : backend::StreamHandle(watches.attachment(), IoType::Tcp), watches_(watches), descriptor_(-1) {
+    : backend::StreamHandle(watches.attachment(), backend::IoType::Tcp),
+      watches_(watches),
+      descriptor_(-1) {
   const int limit = watches.backend().capabilities().descriptor_limit;
   if (limit != 0 && descriptor >= limit) throw InputOutputError("adopt a socket", EMFILE);
-  (void)os::set_option(descriptor, SocketOption::NoDelay, 1);
+  (void)os::set_option(descriptor, backend::SocketOption::NoDelay, 1);
   descriptor_ = descriptor;
 }
 
@@ -102,11 +104,11 @@ void TcpSocket::close_backend() noexcept {
   close_acknowledged();
 }
 
-int TcpSocket::apply_option(SocketOption option, int value) {
+int TcpSocket::apply_option(backend::SocketOption option, int value) {
   return os::set_option(descriptor_, option, value);
 }
 
-int TcpSocket::read_option(SocketOption option, int& value) const {
+int TcpSocket::read_option(backend::SocketOption option, int& value) const {
   return os::get_option(descriptor_, option, value);
 }
 

@@ -30,8 +30,8 @@ class TcpSocket final : public backend::StreamHandle, private Watcher {
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override;
   void close_backend() noexcept override;
-  int apply_option(SocketOption option, int value) override;
-  int read_option(SocketOption option, int& value) const override;
+  int apply_option(backend::SocketOption option, int value) override;
+  int read_option(backend::SocketOption option, int& value) const override;
 
   void on_ready(PollMask mask) noexcept override;
   void finish_connect() noexcept;

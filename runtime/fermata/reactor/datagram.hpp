@@ -27,12 +27,12 @@
 
 namespace fermata {
 
-namespace backend {
-class DatagramHandle;
-}  // namespace backend
-
 /// The most bytes that a datagram carries over IPv4.
 inline constexpr std::size_t kDatagramMax = 65'507;
+
+namespace backend {
+
+class DatagramHandle;
 
 /// A datagram that was received.
 struct Datagram {
@@ -43,8 +43,6 @@ struct Datagram {
   /// It was longer than the buffer; the rest is lost.
   bool truncated = false;
 };
-
-namespace backend {
 
 /// Receives one datagram into `buffer`.
 class ReceiveRequest final : public Request {

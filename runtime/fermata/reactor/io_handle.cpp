@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/reactor/io_handle.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 const char* to_string(IoType type) noexcept {
   switch (type) {
@@ -19,4 +19,4 @@ const char* to_string(IoType type) noexcept {
   return "IO";
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -6,15 +6,13 @@
 #include "fermata/reactor/handle.hpp"
 #include "fermata/reactor/socket_option.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 /// What an I/O handle stands for; it decides the implementation, once, when the handle is made.
 enum class IoType : std::uint8_t { Pipe, File, Tcp, Udp, Tty };
 
 /// "PIPE", "FILE", "TCP", "UDP" or "TTY".
 [[nodiscard]] const char* to_string(IoType type) noexcept;
-
-namespace backend {
 
 /// A handle that bytes go through. Idle, it does not keep a program alive: its requests do (IO-15).
 class IoHandle : public Handle {
@@ -42,6 +40,4 @@ class IoHandle : public Handle {
   IoType io_type_;
 };
 
-}  // namespace backend
-
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -9,7 +9,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/reactor/io_handle.hpp"
 
-namespace fermata {
+namespace fermata::backend {
 
 namespace {
 
@@ -33,7 +33,7 @@ const Range& range_of(SocketOption option) { return kRanges[static_cast<std::siz
 
 const char* to_string(SocketOption option) noexcept { return range_of(option).name; }
 
-void backend::IoHandle::set_option(SocketOption option, int value) {
+void IoHandle::set_option(SocketOption option, int value) {
   const Range& range = range_of(option);
   if (value < range.least || value > range.most) {
     throw UsageError(
@@ -46,7 +46,7 @@ void backend::IoHandle::set_option(SocketOption option, int value) {
   }
 }
 
-int backend::IoHandle::option(SocketOption option) const {
+int IoHandle::option(SocketOption option) const {
   const std::string operation = fmt::format("get {}", to_string(option));
   if (is_closed()) throw InputOutputError(operation + " of closed IO handle");
   int value = 0;
@@ -56,4 +56,4 @@ int backend::IoHandle::option(SocketOption option) const {
   return value;
 }
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace fermata {
+namespace fermata::backend {
 
 /// Options that can be set for an open socket. Not every kind of handle has each.
 enum class SocketOption : std::uint8_t {
@@ -19,4 +19,4 @@ inline constexpr std::size_t kSocketOptionCount = 5;
 /// "no-delay", "keep-alive", "send-buffer", "receive-buffer" or "reset-on-close".
 [[nodiscard]] const char* to_string(SocketOption option) noexcept;
 
-}  // namespace fermata
+}  // namespace fermata::backend

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace fermata {
+namespace fermata::backend {
 
 /// The standard streams of a program.
 enum class StandardStream : std::uint8_t { Input, Output, Error };
@@ -29,4 +29,4 @@ struct WindowSize {
   friend bool operator==(const WindowSize&, const WindowSize&) = default;
 };
 
-}  // namespace fermata
+}  // namespace fermata::backend

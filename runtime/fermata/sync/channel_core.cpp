@@ -25,7 +25,7 @@ void require_timeout(const ChannelCore& channel, const char* which, Duration tim
 ChannelCore::ChannelCore(Runtime& runtime, Name&& name, std::size_t capacity,
                          std::size_t value_bytes, const ChannelOptions& options,
                          const SourcePlace& place)
-    : Event(runtime, EventKind::Plain),
+    : Event(runtime, backend::EventKind::Plain),
       slots_(std::max<std::size_t>(capacity, 1)),
       capacity_(capacity),
       logged_(runtime.kernel().wait_log != nullptr),

@@ -11,7 +11,7 @@ namespace fermata::detail {
 
 /// `Channel` is a ChannelCore whose `take()` gives a T.
 template <class T, class Channel>
-class FutureReceiver final : private Callback, private Waiter {
+class FutureReceiver final : private backend::Callback, private Waiter {
  public:
   /// Joins the line. The channel outlives whoever stands there.
   [[nodiscard]] static Future<T> join(Channel& channel, const SourcePlace& place) {

@@ -30,7 +30,7 @@ class ChannelCore;
 
 enum class Starving : std::uint8_t { Nobody, Receivers, Senders };
 
-class ChannelGuard final : private Callback, private SoftResolver {
+class ChannelGuard final : private backend::Callback, private SoftResolver {
  public:
   ChannelGuard(ChannelCore& channel, const ChannelOptions& options);
   ~ChannelGuard();

@@ -13,7 +13,7 @@ void EventPart::start_event() {
   Event& event = *event_;
   if (!event.is_startable()) return;
   event.start();
-  if (Callback::event() == &event) {
+  if (backend::Callback::event() == &event) {
     started_ = true;
     round_ = event.round();
   } else {
@@ -42,7 +42,7 @@ void EventPart::let_go() noexcept {
   const bool started = std::exchange(started_, false);
   if (started && round_ == event.round()) event.stop();
   event.remove_callback(*this);
-  FERMATA_ASSERT(Callback::event() == nullptr);
+  FERMATA_ASSERT(backend::Callback::event() == nullptr);
 }
 
 }  // namespace fermata::detail

@@ -13,7 +13,7 @@ namespace fermata::detail {
 ///
 /// It shares the event. It stands wherever its wait keeps it; the wait lets go of it before that
 /// ends.
-class EventPart : public Callback {
+class EventPart : public backend::Callback {
  public:
   [[nodiscard]] Event& event() const noexcept { return *event_; }
 

@@ -31,10 +31,11 @@ namespace fermata {
 
 template <class T>
 class Future;
-template <class T>
-class RemotePromise;
 
 namespace detail {
+
+template <class T>
+class RemoteReaderOf;
 
 struct Nothing {};
 
@@ -322,7 +323,7 @@ class Promise {
   [[nodiscard]] std::string info() const { return core().info(); }
 
  private:
-  friend class RemotePromise<T>;
+  friend class detail::RemoteReaderOf<T>;
 
   [[nodiscard]] Core& core() const {
     FERMATA_REQUIRE(core_.get() != nullptr, "Promise: expected one that has not been moved from");

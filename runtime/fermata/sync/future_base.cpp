@@ -215,7 +215,7 @@ void FutureBase::warn() const noexcept {
 
 std::vector<std::string> FutureBase::awaiting_info() const {
   std::vector<std::string> waiters;
-  callbacks().for_each([&](const Callback& callback) {
+  callbacks().for_each([&](const backend::Callback& callback) {
     if (const auto* registration = dynamic_cast<const backend::Registration*>(&callback)) {
       waiters.push_back(registration->coroutine().info());
     }

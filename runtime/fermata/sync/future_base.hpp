@@ -134,7 +134,7 @@ class FutureBase : public Event {
 
  protected:
   FutureBase(Runtime& runtime, PromiseOptions&& options, const SourcePlace& created) noexcept
-      : Event(runtime, EventKind::Plain),
+      : Event(runtime, backend::EventKind::Plain),
         created_(created),
         name_(std::move(options.name)),
         state_(options.breaks ? kBreaks : 0) {

@@ -46,7 +46,7 @@ bool GroupTask::is_unhandled() const noexcept {
 // --- life ---
 
 GroupCore::GroupCore(Name&& name, const TaskGroupOptions& options, const SourcePlace& place)
-    : Event(current_runtime(), EventKind::Plain),
+    : Event(current_runtime(), backend::EventKind::Plain),
       name_(std::move(name)),
       concurrency_(options.concurrency),
       queue_limit_(queue_limit_of(options)),

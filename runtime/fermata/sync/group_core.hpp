@@ -46,7 +46,7 @@ namespace detail {
 class GroupCore;
 
 /// A task that a group has accepted under one key. It subscribes to its coroutine.
-class GroupTask : public Callback {
+class GroupTask : public backend::Callback {
  public:
   enum class State : std::uint8_t { Pending, Running, Done, Failed };
 

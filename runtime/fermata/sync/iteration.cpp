@@ -57,7 +57,7 @@ class Iteration::Seat {
 /// A destructor that waits for it waits for coroutines.
 class Iteration::Done final : public Event {
  public:
-  explicit Done(Runtime& runtime) : Event(runtime, EventKind::Joint) {}
+  explicit Done(Runtime& runtime) : Event(runtime, backend::EventKind::Joint) {}
   ~Done() override { shut(); }
   [[nodiscard]] std::string info() const override { return "the workers of an iteration"; }
 };

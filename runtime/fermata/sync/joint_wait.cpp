@@ -18,7 +18,7 @@ constexpr std::size_t kItemsShown = 3;
 /// Fires whenever one more item may be pulled.
 class Room final : public Event {
  public:
-  explicit Room(Runtime& runtime) : Event(runtime, EventKind::Plain) { promise_to_tell(); }
+  explicit Room(Runtime& runtime) : Event(runtime, backend::EventKind::Plain) { promise_to_tell(); }
 };
 
 WaitOptions wait_options(const AwaitOptions& options) { return {options.timeout, options.token}; }
@@ -58,7 +58,7 @@ void JointItem::run(Event& event, const Outcome& outcome) {
 }
 
 JointWait::JointWait(const JointRule& rule, const AwaitOptions& options)
-    : Event(current_runtime(), EventKind::Joint),
+    : Event(current_runtime(), backend::EventKind::Joint),
       rule_(rule),
       options_(options),
       waiter_(&current_coroutine()),

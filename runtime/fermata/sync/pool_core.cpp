@@ -30,7 +30,7 @@ void require_valid(const PoolSettings& settings, const std::string& subject) {
 }  // namespace
 
 PoolCore::PoolCore(Name&& name, PoolSettings&& settings, const SourcePlace& place)
-    : Event(current_runtime(), EventKind::Plain),
+    : Event(current_runtime(), backend::EventKind::Plain),
       name_(std::move(name)),
       place_(place),
       settings_(std::move(settings)) {

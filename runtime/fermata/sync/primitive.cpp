@@ -14,7 +14,7 @@ bool unwinding(const CoroutineBase* coroutine) noexcept {
 }
 
 Primitive::Primitive(const char* kind, Name&& name, const SourcePlace& place)
-    : Event(current_runtime(), EventKind::Plain),
+    : Event(current_runtime(), backend::EventKind::Plain),
       kind_(kind),
       name_(std::move(name)),
       place_(place) {

@@ -26,7 +26,7 @@ SelectEvent::SelectEvent(SelectWait& wait, Event& event) : SelectPlace(wait) {
 
 // One that is closed keeps its outcome, and has been seen before the select parks.
 void SelectEvent::start_place() {
-  if (Callback::event() != nullptr) start_event();
+  if (backend::Callback::event() != nullptr) start_event();
 }
 
 void SelectEvent::let_go_of_place() noexcept { let_go(); }
@@ -40,7 +40,7 @@ void SelectEvent::run(Event& event, const Outcome& outcome) {
 
 void SelectEvent::take_outcome() {
   FERMATA_ASSERT(is_due());
-  FERMATA_ASSERT(Callback::event() == nullptr);
+  FERMATA_ASSERT(backend::Callback::event() == nullptr);
   if (event().replay() != nullptr) return take_kept_outcome(event());
   if (error_) std::rethrow_exception(error_);
 }

@@ -73,7 +73,7 @@ class SelectEvent final : public SelectPlace, private EventPart {
 
 class SelectWait final : public Event {
  public:
-  SelectWait() : Event(current_runtime(), EventKind::Joint) { promise_to_tell(); }
+  SelectWait() : Event(current_runtime(), backend::EventKind::Joint) { promise_to_tell(); }
   ~SelectWait() override;
 
   /// Parks the current coroutine until a branch may have become due. Throws what waits throw;

@@ -16,8 +16,9 @@ namespace fermata::uv::detail {
 
 namespace {
 
-bool is_known(SocketOption option) {
-  return option == SocketOption::SendBuffer || option == SocketOption::ReceiveBuffer;
+bool is_known(backend::SocketOption option) {
+  return option == backend::SocketOption::SendBuffer ||
+         option == backend::SocketOption::ReceiveBuffer;
 }
 
 }  // namespace
@@ -55,11 +56,11 @@ int DatagramSocket::descriptor() const noexcept {
   return descriptor;
 }
 
-int DatagramSocket::apply_option(SocketOption option, int value) {
+int DatagramSocket::apply_option(backend::SocketOption option, int value) {
   return is_known(option) ? os::set_option(descriptor(), option, value) : ENOPROTOOPT;
 }
 
-int DatagramSocket::read_option(SocketOption option, int& value) const {
+int DatagramSocket::read_option(backend::SocketOption option, int& value) const {
   return is_known(option) ? os::get_option(descriptor(), option, value) : ENOPROTOOPT;
 }
 

@@ -28,8 +28,8 @@ class DatagramSocket final : public backend::DatagramHandle, private ReadySource
   int send_now(std::span<const std::byte> data, const Address& peer) override;
   int submit_send(std::span<const std::byte> data, const Address& peer) override;
   int set_membership(const Address& group, bool member) override;
-  int apply_option(SocketOption option, int value) override;
-  int read_option(SocketOption option, int& value) const override;
+  int apply_option(backend::SocketOption option, int value) override;
+  int read_option(backend::SocketOption option, int& value) const override;
   [[nodiscard]] int descriptor() const noexcept;
   void close_backend() noexcept override;
   void hold() noexcept override { uv_udp_recv_stop(&udp_); }

@@ -24,7 +24,7 @@ constexpr std::size_t kGathered = 64;
 
 // --- what they have in common ---
 
-Stream::Stream(Loop& loop, IoType type, backend::Direction direction, uv_stream_t* stream)
+Stream::Stream(Loop& loop, backend::IoType type, backend::Direction direction, uv_stream_t* stream)
     : backend::StreamHandle(loop.attachment(), type, direction), loop_(loop), stream_(stream) {
   connect_.data = write_.data = shutdown_.data = this;
 }
@@ -129,14 +129,15 @@ void Stream::close_backend() noexcept {
 // --- TCP ---
 
 TcpSocket::TcpSocket(Loop& loop)
-    : Stream(loop, IoType::Tcp, backend::Direction::Both, reinterpret_cast<uv_stream_t*>(&tcp_)) {
+    : Stream(loop, backend::IoType::Tcp, backend::Direction::Both,
+             reinterpret_cast<uv_stream_t*>(&tcp_)) {
   check(uv_tcp_init(loop.get(), &tcp_), "create a socket");
   tcp_.data = static_cast<Stream*>(this);
 }
 
 void TcpSocket::adopt(int descriptor) {
   FERMATA_ASSERT(descriptor >= 0);
-  os::set_option(descriptor, SocketOption::NoDelay, 1);
+  os::set_option(descriptor, backend::SocketOption::NoDelay, 1);
   check(uv_tcp_open(&tcp_, descriptor), "adopt a socket");
 }
 
@@ -151,18 +152,18 @@ Address TcpSocket::local_address() const { return os::local_address_of(descripto
 
 Address TcpSocket::peer_address() const { return os::peer_address_of(descriptor()); }
 
-int TcpSocket::apply_option(SocketOption option, int value) {
+int TcpSocket::apply_option(backend::SocketOption option, int value) {
   return os::set_option(descriptor(), option, value);
 }
 
-int TcpSocket::read_option(SocketOption option, int& value) const {
+int TcpSocket::read_option(backend::SocketOption option, int& value) const {
   return os::get_option(descriptor(), option, value);
 }
 
 // --- pipes ---
 
 Pipe::Pipe(Loop& loop, backend::Direction direction)
-    : Stream(loop, IoType::Pipe, direction, reinterpret_cast<uv_stream_t*>(&pipe_)) {
+    : Stream(loop, backend::IoType::Pipe, direction, reinterpret_cast<uv_stream_t*>(&pipe_)) {
   check(uv_pipe_init(loop.get(), &pipe_, 0), "create a pipe");
   pipe_.data = static_cast<Stream*>(this);
 }

@@ -13,7 +13,7 @@ namespace fermata::uv::detail {
 class Stream : public backend::StreamHandle, private ReadySource {
  protected:
   /// `stream` belongs to the derived class, which initialises it next.
-  Stream(Loop& loop, IoType type, backend::Direction direction, uv_stream_t* stream);
+  Stream(Loop& loop, backend::IoType type, backend::Direction direction, uv_stream_t* stream);
 
   /// The end of a connect.
   static void on_connected(uv_connect_t* request, int status) noexcept;
@@ -63,8 +63,8 @@ class TcpSocket final : public Stream {
   [[nodiscard]] Address peer_address() const override;
 
  private:
-  int apply_option(SocketOption option, int value) override;
-  int read_option(SocketOption option, int& value) const override;
+  int apply_option(backend::SocketOption option, int value) override;
+  int read_option(backend::SocketOption option, int& value) const override;
 
   uv_tcp_t tcp_;
 };

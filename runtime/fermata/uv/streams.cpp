@@ -43,7 +43,7 @@ Ref<backend::StreamHandle> Streams::open_connection(const backend::PipePath& pee
   return connecting<Pipe>(loop_, peer);
 }
 
-Ref<backend::StreamHandle> Streams::open_standard(StandardStream which) {
+Ref<backend::StreamHandle> Streams::open_standard(backend::StandardStream which) {
   return detail::open_standard(loop_, which);
 }
 

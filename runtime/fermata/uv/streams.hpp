@@ -11,7 +11,7 @@ class Streams final : public fermata::backend::Streams {
   explicit Streams(Loop& loop) : fermata::backend::Streams(loop.attachment()), loop_(loop) {}
 
   [[nodiscard]] backend::PipeHandles open_pipe() override;
-  [[nodiscard]] Ref<backend::StreamHandle> open_standard(StandardStream which) override;
+  [[nodiscard]] Ref<backend::StreamHandle> open_standard(backend::StandardStream which) override;
 
  private:
   Ref<backend::ListenerHandle> open_listener(const Address& address,

@@ -51,7 +51,7 @@ Ref<backend::StreamHandle> adopt(Loop& loop, int descriptor, backend::Direction 
 }  // namespace
 
 Terminal::Terminal(Loop& loop, int descriptor, backend::Direction direction)
-    : Stream(loop, IoType::Tty, direction, reinterpret_cast<uv_stream_t*>(&tty_)) {
+    : Stream(loop, backend::IoType::Tty, direction, reinterpret_cast<uv_stream_t*>(&tty_)) {
   check(uv_tty_init(loop.get(), &tty_, descriptor, 0), "adopt a terminal");
   tty_.data = static_cast<Stream*>(this);
   FERMATA_ASSERT(this->descriptor() >= 0);
@@ -59,22 +59,24 @@ Terminal::Terminal(Loop& loop, int descriptor, backend::Direction direction)
   if (this->descriptor() != descriptor) ::close(descriptor);
 }
 
-int Terminal::apply_mode(TerminalMode mode) {
-  return -uv_tty_set_mode(&tty_, mode == TerminalMode::Raw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL);
+int Terminal::apply_mode(backend::TerminalMode mode) {
+  return -uv_tty_set_mode(
+      &tty_, mode == backend::TerminalMode::Raw ? UV_TTY_MODE_RAW : UV_TTY_MODE_NORMAL);
 }
 
-int Terminal::read_window_size(WindowSize& size) const {
+int Terminal::read_window_size(backend::WindowSize& size) const {
   auto* tty = const_cast<uv_tty_t*>(&tty_);  // libuv only reads it.
   return -uv_tty_get_winsize(tty, &size.columns, &size.rows);
 }
 
-Ref<backend::StreamHandle> open_standard(Loop& loop, StandardStream which) {
+Ref<backend::StreamHandle> open_standard(Loop& loop, backend::StandardStream which) {
   const std::string operation = fmt::format("open {}", to_string(which));
   const int descriptor = ::fcntl(static_cast<int>(which), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   if (descriptor < 0) throw InputOutputError(operation, errno);
   try {
-    return adopt(loop, descriptor,
-                 which == StandardStream::Input ? backend::Direction::In : backend::Direction::Out);
+    return adopt(
+        loop, descriptor,
+        which == backend::StandardStream::Input ? backend::Direction::In : backend::Direction::Out);
   } catch (const InputOutputError& error) {
     ::close(descriptor);
     throw InputOutputError(fmt::format("{}: {}", operation, error.what()));

@@ -14,14 +14,14 @@ class Terminal final : public Stream {
   Terminal(Loop& loop, int descriptor, backend::Direction direction);
 
  private:
-  int apply_mode(TerminalMode mode) override;
-  int read_window_size(WindowSize& size) const override;
-  void before_close() noexcept override { apply_mode(TerminalMode::Lines); }
+  int apply_mode(backend::TerminalMode mode) override;
+  int read_window_size(backend::WindowSize& size) const override;
+  void before_close() noexcept override { apply_mode(backend::TerminalMode::Lines); }
 
   uv_tty_t tty_;
 };
 
 /// Opens a duplicate of the descriptor that `which` stands for. Throws InputOutputError.
-[[nodiscard]] Ref<backend::StreamHandle> open_standard(Loop& loop, StandardStream which);
+[[nodiscard]] Ref<backend::StreamHandle> open_standard(Loop& loop, backend::StandardStream which);
 
 }  // namespace fermata::uv::detail

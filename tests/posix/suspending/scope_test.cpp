@@ -52,9 +52,9 @@ TEST_P(SuspendingScope, IsRefusedInACallback) {
 }
 
 TEST_P(SuspendingScope, IsRefusedInASwitchHandler) {
-  class Handler final : public SwitchHandler {
+  class Handler final : public backend::SwitchHandler {
    public:
-    bool on_switch(CoroutineBase&, SwitchMoment) override {
+    bool on_switch(CoroutineBase&, backend::SwitchMoment) override {
       what = error_of([] { suspending([] {}); });
       return false;
     }

@@ -51,7 +51,7 @@ struct Stage {
   std::size_t throws = 0;
 };
 
-class Actor final : public Callback {
+class Actor final : public backend::Callback {
  public:
   explicit Actor(Stage& stage) : stage_(stage) {}
 
@@ -121,8 +121,8 @@ void Actor::act() {
 }
 
 void check_contents(const Stage& stage) {
-  std::vector<const Callback*> there;
-  stage.vector.for_each([&](Callback& callback) { there.push_back(&callback); });
+  std::vector<const backend::Callback*> there;
+  stage.vector.for_each([&](backend::Callback& callback) { there.push_back(&callback); });
   EXPECT_EQ(there.size(), stage.model.subscribed.size());
   EXPECT_EQ(stage.vector.size(), there.size());
   EXPECT_LE(stage.vector.size(), stage.vector.capacity());
@@ -138,7 +138,7 @@ void run_pass(Stage& stage) {
   // Outside a pass a removal may have moved the last entry: the vector itself tells the order.
   model.due.clear();
   stage.vector.for_each(
-      [&](Callback& callback) { model.due.push_back(&static_cast<Actor&>(callback)); });
+      [&](backend::Callback& callback) { model.due.push_back(&static_cast<Actor&>(callback)); });
   model.order_known = true;
   const std::size_t present = model.due.size();
   stage.calls = 0;
@@ -180,8 +180,8 @@ TEST(CallbackVectorModel, MovesAtMostThreeEntriesForARemoval) {
     stage.actors.back()->subscribe();
   }
   const auto order = [&] {
-    std::vector<const Callback*> now;
-    stage.vector.for_each([&](Callback& callback) { now.push_back(&callback); });
+    std::vector<const backend::Callback*> now;
+    stage.vector.for_each([&](backend::Callback& callback) { now.push_back(&callback); });
     return now;
   };
   while (stage.vector.size() > 1) {

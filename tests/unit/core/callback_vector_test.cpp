@@ -27,7 +27,7 @@ class CallbackVectorTest : public RuntimeFixture {
   [[nodiscard]] Labels subscribed() const {
     Labels names;
     event->callbacks().for_each(
-        [&](Callback& callback) { names.push_back(static_cast<Probe&>(callback).name); });
+        [&](backend::Callback& callback) { names.push_back(static_cast<Probe&>(callback).name); });
     return names;
   }
 

@@ -41,22 +41,22 @@ TEST_F(RefTest, CountsCopiesAndMoves) {
 
 TEST_F(EventRefTest, IsEmptyOnceTheEventIsGone) {
   auto event = make_event<PlainEvent>(runtime);
-  const EventRef first(*event);
-  auto second = std::make_unique<EventRef>(*event);
-  const EventRef third(*event);
+  const backend::EventRef first(*event);
+  auto second = std::make_unique<backend::EventRef>(*event);
+  const backend::EventRef third(*event);
   EXPECT_EQ(event->ref_count(), 1u) << "it owns nothing";
   EXPECT_EQ(first.get(), event.get());
   second.reset();
   event.reset();
   EXPECT_EQ(first.get(), nullptr);
   EXPECT_EQ(third.get(), nullptr);
-  EXPECT_EQ(EventRef().get(), nullptr);
+  EXPECT_EQ(backend::EventRef().get(), nullptr);
 }
 
 TEST_F(EventRefTest, DoesNotStopTheEventWhenItEnds) {
   const auto event = make_event<BackendEvent>(runtime);
   event->start();
-  { const EventRef reference(*event); }
+  { const backend::EventRef reference(*event); }
   EXPECT_EQ(event->loop_ref_count(), 1u);
   EXPECT_EQ(runtime.active_event_count(), 1u);
 }
@@ -64,7 +64,7 @@ TEST_F(EventRefTest, DoesNotStopTheEventWhenItEnds) {
 // The seed's double life: an object of the user's that is an event inside.
 TEST_F(OwnerTest, TakesTheReferencesToTheEvent) {
   auto* event = new PlainEvent(runtime);
-  struct Counter final : EventOwner {
+  struct Counter final : backend::EventOwner {
     void add_owner_ref() noexcept override { ++references; }
     void release_owner_ref() noexcept override { --references; }
     int references = 1;
@@ -84,7 +84,7 @@ TEST_F(OwnerTest, TakesTheReferencesToTheEvent) {
 }
 
 TEST_F(OwnerTest, KeepsTheWholeObjectWhileACoroutineWaits) {
-  struct Object final : EventOwner {
+  struct Object final : backend::EventOwner {
     explicit Object(Runtime& owning) : event(new PlainEvent(owning)) { event->set_owner(*this); }
     ~Object() { delete event; }
     void add_owner_ref() noexcept override { ++references; }

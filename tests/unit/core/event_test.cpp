@@ -82,7 +82,7 @@ TEST_F(EventTest, CountsNoPlainHiddenOrIoEvent) {
   FERMATA_CHECKS("CORE-EV-01", "CORE-EV-11", "IO-15");
   const auto plain = make_event<PlainEvent>(runtime);
   const auto hidden = make_event<BackendEvent>(runtime);
-  const auto io = make_event<BackendEvent>(runtime, EventKind::Io);
+  const auto io = make_event<BackendEvent>(runtime, backend::EventKind::Io);
   hidden->set_hidden(true);
   for (Event* event : {static_cast<Event*>(plain.get()), static_cast<Event*>(hidden.get()),
                        static_cast<Event*>(io.get())}) {
@@ -179,13 +179,13 @@ TEST_F(EventTest, KeepsItsActivityWhileReferencesRemain) {
 }
 
 TEST_F(EventTest, NamesItselfInEveryState) {
-  const auto event = make_event<BackendEvent>(runtime, EventKind::Poll);
+  const auto event = make_event<BackendEvent>(runtime, backend::EventKind::Poll);
   const std::string name = event->info();
   EXPECT_EQ(name, "Poll #" + std::to_string(event->serial()));
   event->close();
   EXPECT_EQ(event->info(), name);
-  for (int kind = 0; kind <= static_cast<int>(EventKind::Io); ++kind) {
-    EXPECT_STRNE(to_string(static_cast<EventKind>(kind)), "");
+  for (int kind = 0; kind <= static_cast<int>(backend::EventKind::Io); ++kind) {
+    EXPECT_STRNE(to_string(static_cast<backend::EventKind>(kind)), "");
   }
 }
 

@@ -34,10 +34,10 @@ class FinallyTest : public RuntimeFixture {
 
 TEST_F(FinallyTest, RunsInOrderAfterTheBodyAndBeforeTheAwaiters) {
   FERMATA_CHECKS("CORE-CO-07", "CORE-CO-08", "CORE-GL-10");
-  struct AtFinish final : SwitchHandler {
+  struct AtFinish final : backend::SwitchHandler {
     explicit AtFinish(Steps& where) : noted(where) {}
-    bool on_switch(CoroutineBase&, SwitchMoment moment) override {
-      if (moment == SwitchMoment::Finish) noted.emplace_back("finish handler");
+    bool on_switch(CoroutineBase&, backend::SwitchMoment moment) override {
+      if (moment == backend::SwitchMoment::Finish) noted.emplace_back("finish handler");
       return true;
     }
     Steps& noted;

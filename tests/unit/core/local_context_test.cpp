@@ -18,7 +18,7 @@ namespace {
 
 TEST(LocalContext, FindsWhatWasSet) {
   FERMATA_CHECKS("CORE-CX-07");
-  LocalContext context;
+  backend::LocalContext context;
   EXPECT_FALSE(context.has("user"));
   EXPECT_EQ(context.find("user"), nullptr);
   context.set("user", 42).set("role", std::string("admin"));
@@ -32,7 +32,7 @@ TEST(LocalContext, FindsWhatWasSet) {
 
 TEST(LocalContext, ReplacesOnlyWhenAsked) {
   FERMATA_CHECKS("CORE-CX-03");
-  LocalContext context;
+  backend::LocalContext context;
   context.set("user", 1);
   EXPECT_EQ(thrown_by([&] { context.set("user", 2); }),
             "fermata::Error: context key 'user' has a value already: expected replace");
@@ -42,21 +42,21 @@ TEST(LocalContext, ReplacesOnlyWhenAsked) {
 }
 
 TEST(LocalContext, HoldsAnEmptyValue) {
-  LocalContext context;
+  backend::LocalContext context;
   context.set("nothing", std::any());
   EXPECT_TRUE(context.has("nothing"));
   EXPECT_FALSE(context.find("nothing")->has_value());
 }
 
 TEST(LocalContext, UnsetsIdempotently) {
-  LocalContext context;
+  backend::LocalContext context;
   context.set("user", 1);
   context.unset("user").unset("user");
   EXPECT_FALSE(context.has("user"));
 }
 
 TEST(LocalContext, MayBeUsedByTheEndOfAValue) {
-  LocalContext context;
+  backend::LocalContext context;
   int ends = 0;
   const auto value = [&] {
     return std::shared_ptr<void>(nullptr, [&](void*) {
@@ -109,8 +109,8 @@ TEST(LocalContext, LivesAsLongAsTheCoroutineObject) {
 
 TEST(LocalContext, GivesExtensionsASlotUntilTheCoroutineEnds) {
   TestRuntime fixture;
-  const SlotKey first = fixture.runtime.allocate_slot();
-  const SlotKey second = fixture.runtime.allocate_slot();
+  const backend::SlotKey first = fixture.runtime.allocate_slot();
+  const backend::SlotKey second = fixture.runtime.allocate_slot();
   EXPECT_NE(first.index, second.index);
   fixture.run([&] {
     const auto bound = std::make_shared<int>(1);
@@ -128,14 +128,14 @@ TEST(LocalContext, GivesExtensionsASlotUntilTheCoroutineEnds) {
 
 TEST(LocalContext, HasSlotsThatTheEndOfOneMayAskFor) {
   TestRuntime fixture;
-  std::vector<SlotKey> keys;
+  std::vector<backend::SlotKey> keys;
   for (int i = 0; i < 20; ++i) keys.push_back(fixture.runtime.allocate_slot());
   int ends = 0;
   fixture.run([&] {
     await(spawn([&] {
       current_coroutine().slot(keys[0]) = std::shared_ptr<void>(nullptr, [&](void*) {
         ++ends;
-        for (const SlotKey key : keys) EXPECT_EQ(current_coroutine().slot(key), nullptr);
+        for (const backend::SlotKey key : keys) EXPECT_EQ(current_coroutine().slot(key), nullptr);
       });
     }));
   });

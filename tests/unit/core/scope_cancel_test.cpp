@@ -273,10 +273,10 @@ MAIN_TEST_F(ScopeCancelTest, ClosesAnEmptyScopeAtOnce) {
 
 TEST_F(ScopeCancelTest, MayHappenWhileAMemberIsFinalized) {
   FERMATA_CHECKS("CORE-SP-04", "CORE-SP-11");
-  struct AtFinish final : SwitchHandler {
+  struct AtFinish final : backend::SwitchHandler {
     explicit AtFinish(ScopeBase& of) : scope(of) {}
-    bool on_switch(CoroutineBase&, SwitchMoment moment) override {
-      if (moment == SwitchMoment::Finish) scope.cancel();
+    bool on_switch(CoroutineBase&, backend::SwitchMoment moment) override {
+      if (moment == backend::SwitchMoment::Finish) scope.cancel();
       return true;
     }
     ScopeBase& scope;

@@ -18,7 +18,7 @@ namespace {
 class SpawnStrategyTest : public ScopeTest {
  protected:
   /// Notes what it is told.
-  class Noting : public SpawnStrategy {
+  class Noting : public backend::SpawnStrategy {
    public:
     explicit Noting(Steps& steps) : steps_(steps) {}
     ScopeBase& provide_scope(CoroutineBase& coroutine, ScopeBase& asked) override {
@@ -161,7 +161,7 @@ MAIN_TEST_F(SpawnStrategyTest, MaySetThePriority) {
 }
 
 MAIN_TEST_F(SpawnStrategyTest, MayNotSuspend) {
-  class Waits final : public SpawnStrategy {
+  class Waits final : public backend::SpawnStrategy {
     void before_spawn(CoroutineBase&, ScopeBase&) override { delay(1ms); }
   };
   const Scope scope("workers");

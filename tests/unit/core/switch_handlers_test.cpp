@@ -23,17 +23,17 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Writes down when it is called, then does what it is told.
-class Recorder final : public SwitchHandler {
+class Recorder final : public backend::SwitchHandler {
  public:
   explicit Recorder(std::string& trace, std::string mark = "") : trace_(trace), mark_(mark) {}
 
-  bool on_switch(CoroutineBase& coroutine, SwitchMoment moment) override {
+  bool on_switch(CoroutineBase& coroutine, backend::SwitchMoment moment) override {
     constexpr const char* kLetters = "ELF";
     trace_ += mark_ + kLetters[static_cast<int>(moment)];
     return action ? action(coroutine, moment) : true;
   }
 
-  std::function<bool(CoroutineBase&, SwitchMoment)> action;
+  std::function<bool(CoroutineBase&, backend::SwitchMoment)> action;
 
  private:
   std::string& trace_;
@@ -92,7 +92,7 @@ TEST_F(SwitchHandlersTest, LeaveWhenTheyReturnFalse) {
     const auto first = recorder("1");
     const auto second = recorder("2");
     const auto third = recorder("3");
-    second->action = [](CoroutineBase&, SwitchMoment) { return false; };
+    second->action = [](CoroutineBase&, backend::SwitchMoment) { return false; };
     for (const auto& each : {first, second, third}) child->add_switch_handler(each);
     await(child);
   });
@@ -121,8 +121,8 @@ TEST_F(SwitchHandlersTest, CannotBeChangedWhileTheyRun) {
     const auto handler = recorder();
     const auto other = recorder("x");
     const auto child = spawn([] {});
-    handler->action = [&](CoroutineBase& coroutine, SwitchMoment moment) {
-      if (moment != SwitchMoment::Enter) return true;
+    handler->action = [&](CoroutineBase& coroutine, backend::SwitchMoment moment) {
+      if (moment != backend::SwitchMoment::Enter) return true;
       refusals.push_back(thrown_by([&] { coroutine.add_switch_handler(other); }));
       refusals.push_back(thrown_by([&] { coroutine.remove_switch_handler(*handler); }));
       return true;
@@ -143,7 +143,7 @@ TEST_F(SwitchHandlersTest, MustNotSuspend) {
   fixture.run([&] {
     const auto child = spawn([] { suspend(); });
     const auto handler = recorder();
-    handler->action = [&](CoroutineBase&, SwitchMoment) {
+    handler->action = [&](CoroutineBase&, backend::SwitchMoment) {
       refusals.push_back(thrown_by([] { suspend(); }));
       return true;
     };
@@ -161,11 +161,11 @@ TEST_F(SwitchHandlersTest, MaySpawn) {
   std::string order;
   fixture.run([&] {
     const auto handler = recorder();
-    handler->action = [&](CoroutineBase&, SwitchMoment moment) {
-      if (moment == SwitchMoment::Leave) {
+    handler->action = [&](CoroutineBase&, backend::SwitchMoment moment) {
+      if (moment == backend::SwitchMoment::Leave) {
         spawn(SpawnOptions{"helper", Priority::High, {}, nullptr}, [&] { order += "helper,"; });
       }
-      return moment != SwitchMoment::Leave;
+      return moment != backend::SwitchMoment::Leave;
     };
     const auto child = spawn([&] {
       suspend();
@@ -179,7 +179,9 @@ TEST_F(SwitchHandlersTest, MaySpawn) {
 
 TEST_F(SwitchHandlersTest, EndTheRunGracefullyWhenOneThrows) {
   FERMATA_CHECKS("CORE-CO-19");
-  for (const SwitchMoment bad : {SwitchMoment::Enter, SwitchMoment::Leave, SwitchMoment::Finish}) {
+  for (const backend::SwitchMoment bad :
+       {backend::SwitchMoment::Enter, backend::SwitchMoment::Leave,
+        backend::SwitchMoment::Finish}) {
     trace.clear();
     bool finally_ran = false;
     bool told = false;
@@ -188,7 +190,8 @@ TEST_F(SwitchHandlersTest, EndTheRunGracefullyWhenOneThrows) {
         const auto child = spawn([] { suspend(); });
         const auto first = recorder("1");
         const auto second = recorder("2");
-        first->action = [bad, thrown_once = false](CoroutineBase&, SwitchMoment moment) mutable {
+        first->action = [bad, thrown_once = false](CoroutineBase&,
+                                                   backend::SwitchMoment moment) mutable {
           if (moment == bad && !std::exchange(thrown_once, true)) throw Error("handler failed");
           return true;
         };

@@ -163,7 +163,7 @@ TEST_F(WaitTest, DoesNotCountATokensErrorAsUnhandled) {
 TEST_F(WaitTest, OfAHandleWithoutRequestsIsADeadlock) {
   FERMATA_CHECKS("CORE-SC-10", "IO-15");
   EXPECT_THROW(fixture.run([this] {
-    const auto idle = make_event<BackendEvent>(runtime, EventKind::Io);
+    const auto idle = make_event<BackendEvent>(runtime, backend::EventKind::Io);
     wait(*idle);
   }),
                DeadlockError);

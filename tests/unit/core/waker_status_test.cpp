@@ -21,10 +21,10 @@ namespace {
 using Statuses = std::vector<std::string>;
 
 /// Writes down the status of its coroutine at each switch.
-class StatusRecorder final : public SwitchHandler {
+class StatusRecorder final : public backend::SwitchHandler {
  public:
   explicit StatusRecorder(Statuses& statuses) : statuses_(statuses) {}
-  bool on_switch(CoroutineBase& coroutine, SwitchMoment) override {
+  bool on_switch(CoroutineBase& coroutine, backend::SwitchMoment) override {
     statuses_.emplace_back(to_string(coroutine.waker().status));
     return true;
   }

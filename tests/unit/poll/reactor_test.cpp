@@ -69,8 +69,9 @@ MAIN_TEST_F(PollReactor, NamesThePartThatItHasNot) {
   EXPECT_EQ(thrown_by([] { (void)PipeStream::connect("/tmp/fermata-nobody"); }),
             prefix + "Unix sockets'");
   EXPECT_EQ(thrown_by([] { (void)reactor().streams().open_pipe(); }), prefix + "pipes'");
-  EXPECT_EQ(thrown_by([] { (void)reactor().streams().open_standard(StandardStream::Input); }),
-            prefix + "standard input'");
+  EXPECT_EQ(
+      thrown_by([] { (void)reactor().streams().open_standard(backend::StandardStream::Input); }),
+      prefix + "standard input'");
   delay(1ms);  // And it goes on.
 }
 

@@ -184,7 +184,7 @@ MAIN_TEST_F(DatagramTest, AReaderThatLeavesPassesItOnToTheNext) {
 MAIN_TEST_F(DatagramTest, TruncationIsFlagged) {
   backend::ReceiveRequest request(*socket_, buffer_);
   socket_->come("abcde");
-  const Datagram got = request.take();
+  const backend::Datagram got = request.take();
   EXPECT_EQ(got.size, 4u);
   EXPECT_TRUE(got.truncated);
   EXPECT_EQ(text_of(buffer_), "abcd");

@@ -47,7 +47,7 @@ class FakeStream final : public backend::StreamHandle {
   };
 
   FakeStream(detail::Attachment& attachment, Counts& counts)
-      : backend::StreamHandle(attachment, IoType::Tcp), counts_(counts) {}
+      : backend::StreamHandle(attachment, backend::IoType::Tcp), counts_(counts) {}
   ~FakeStream() override { ++counts_.deaths; }
 
   std::size_t room = 1000;  // What try_write accepts.

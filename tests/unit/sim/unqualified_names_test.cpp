@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "fermata/io/exec.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/sim.hpp"
 #include "tests/support/virtual_reactor.hpp"

@@ -165,7 +165,7 @@ class TcpConnection final : public std::enable_shared_from_this<TcpConnection>,
 
  private:
   template <void (TcpConnection::*Completed)()>
-  class Done final : public Callback {
+  class Done final : public backend::Callback {
    public:
     explicit Done(TcpConnection& connection) noexcept : connection_(connection) {}
     void run(Event&, const Outcome&) override { (connection_.*Completed)(); }

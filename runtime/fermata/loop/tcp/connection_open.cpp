@@ -76,9 +76,9 @@ void TcpConnection::establish(Ref<backend::StreamHandle> stream) {
   peer_ = stream_->peer_address();
   received_at_ = sent_at_ = now();
   try {
-    if (!options_->no_delay) stream_->set_option(SocketOption::NoDelay, 0);
+    if (!options_->no_delay) stream_->set_option(backend::SocketOption::NoDelay, 0);
     if (options_->keep_alive) {
-      stream_->set_option(SocketOption::KeepAlive,
+      stream_->set_option(backend::SocketOption::KeepAlive,
                           fermata::detail::keep_alive_seconds(options_->keep_alive, "keep_alive"));
     }
   } catch (const InputOutputError&) {

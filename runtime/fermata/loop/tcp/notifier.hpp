@@ -7,7 +7,7 @@
 namespace fermata::loop::detail {
 
 /// Makes an event of the reactor a notice of the loop. Lives in whoever waits, one event at a time.
-class Notifier final : public Callback {
+class Notifier final : public backend::Callback {
  public:
   explicit Notifier(Loop& loop) noexcept : loop_(loop) {}
 

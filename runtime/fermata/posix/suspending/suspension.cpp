@@ -30,14 +30,14 @@ bool same_mask(const sigset_t& a, const sigset_t& b) noexcept {
 
 }  // namespace
 
-class Suspension::Handler final : public SwitchHandler {
+class Suspension::Handler final : public backend::SwitchHandler {
  public:
   explicit Handler(Suspension& suspension) noexcept : suspension_(suspension) {}
 
-  bool on_switch(CoroutineBase&, SwitchMoment moment) override {
-    FERMATA_ASSERT(moment != SwitchMoment::Finish);
-    if (moment == SwitchMoment::Leave) suspension_.leave();
-    if (moment == SwitchMoment::Enter) suspension_.enter();
+  bool on_switch(CoroutineBase&, backend::SwitchMoment moment) override {
+    FERMATA_ASSERT(moment != backend::SwitchMoment::Finish);
+    if (moment == backend::SwitchMoment::Leave) suspension_.leave();
+    if (moment == backend::SwitchMoment::Enter) suspension_.enter();
     return true;
   }
 

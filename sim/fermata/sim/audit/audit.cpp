@@ -259,7 +259,7 @@ void Audit::note_end(const CoroutineBase& coroutine) {
 
 void Audit::check_fire(const Event& event) {
   switch (event.kind()) {
-    case EventKind::Timer: {
+    case backend::EventKind::Timer: {
       const auto& timer = static_cast<const Timer&>(event);
       const bool must_be_closed = timer.mode() == TimerMode::Once;
       if (must_be_closed != event.is_closed()) {
@@ -271,10 +271,10 @@ void Audit::check_fire(const Event& event) {
       }
       return note_timer(event);
     }
-    case EventKind::Request:
-    case EventKind::Task:
-    case EventKind::Thread:
-    case EventKind::Process:
+    case backend::EventKind::Request:
+    case backend::EventKind::Task:
+    case backend::EventKind::Thread:
+    case backend::EventKind::Process:
       if (!event.is_closed()) {
         complain("CORE-EV-06", fmt::format("{} fires while it is open", event.info()));
       }
@@ -321,7 +321,7 @@ void Audit::report_standstill(const Event* timer) {
   std::string timers;
   for (const Event* event = runtime_->kernel().live_events.first(); event != nullptr;
        event = event->next_live()) {
-    const bool armed = event->kind() == EventKind::Timer && event->loop_ref_count() > 0;
+    const bool armed = event->kind() == backend::EventKind::Timer && event->loop_ref_count() > 0;
     if (armed) timers += event->info() + "\n";
   }
   report_limit(

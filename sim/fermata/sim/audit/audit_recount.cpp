@@ -63,11 +63,11 @@ bool is_waited_for(const Event& event, const backend::Registration& registration
 }
 
 /// Its class is final and has one type_info: no need to compare names.
-bool is_registration(const Callback& callback) noexcept {
+bool is_registration(const backend::Callback& callback) noexcept {
   return &typeid(callback) == &typeid(backend::Registration);
 }
 
-bool is_sound(const Event& event, const Callback& subscriber) noexcept {
+bool is_sound(const Event& event, const backend::Callback& subscriber) noexcept {
   return subscriber.event() == &event &&
          (!is_registration(subscriber) ||
           is_waited_for(event, static_cast<const backend::Registration&>(subscriber)));
@@ -86,7 +86,7 @@ Audit::Tally Audit::count_kept() const noexcept {
   const bool active = event.counts_as_active();
   bool queued = false;
   bool sound = closed ? event.loop_ref_count() == 0 : !before.has(Mark::kWasClosed);
-  if (event.kind() == EventKind::Coroutine) {
+  if (event.kind() == backend::EventKind::Coroutine) {
     queued = says_queued(as_coroutine(event));
     sound = sound && is_sound(as_coroutine(event));
   }
@@ -102,7 +102,8 @@ Audit::Tally Audit::count_kept() const noexcept {
 
 [[gnu::always_inline]] inline void Audit::check_subscribers(const Event& event) {
   bool sound = true;
-  event.callbacks().for_each([&](const Callback& callback) { sound &= is_sound(event, callback); });
+  event.callbacks().for_each(
+      [&](const backend::Callback& callback) { sound &= is_sound(event, callback); });
   if (!sound) [[unlikely]] {
     complain_about_subscribers(event);
   }
@@ -304,7 +305,7 @@ void Audit::complain_about_registration(const backend::Registration& registratio
 }
 
 void Audit::complain_about_subscribers(const Event& event) {
-  event.callbacks().for_each([&](const Callback& callback) {
+  event.callbacks().for_each([&](const backend::Callback& callback) {
     if (callback.event() != &event) {
       complain("CORE-CB-04", fmt::format("a subscriber of {} does not know of it", event.info()));
     } else if (const auto* registration = dynamic_cast<const backend::Registration*>(&callback)) {

@@ -18,7 +18,7 @@ constexpr std::uint64_t name_of_use(std::uint64_t key) noexcept { return key & ~
 /// Whether all is known that is done with it. Of what the reactor has a part in, the place in the
 /// order of steps may matter. The root scope belongs to the runtime.
 bool is_known(const Event& event, bool gone) noexcept {
-  if (event.kind() != EventKind::Scope) return event.tells_uses();
+  if (event.kind() != backend::EventKind::Scope) return event.tells_uses();
   return gone || static_cast<const ScopeBase&>(event).is_root();
 }
 

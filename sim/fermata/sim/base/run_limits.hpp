@@ -5,7 +5,7 @@
 
 #include "fermata/base/time.hpp"
 
-namespace fermata::sim {
+namespace fermata::sim::detail {
 
 /// The limits of one run. A run that exceeds one of them is a livelock.
 struct RunLimits {
@@ -19,4 +19,4 @@ struct RunLimits {
   friend bool operator==(const RunLimits&, const RunLimits&) = default;
 };
 
-}  // namespace fermata::sim
+}  // namespace fermata::sim::detail

@@ -21,8 +21,8 @@ using Stack = std::vector<const void*>;
 constinit thread_local detail::GuardedRun* guarded_run = nullptr;
 constinit thread_local int allowances = 0;
 
-GuardOptions& guard_options() {
-  static GuardOptions options;
+detail::GuardOptions& guard_options() {
+  static detail::GuardOptions options;
   return options;
 }
 
@@ -34,7 +34,7 @@ std::string text_of(const Stack& stack) {
 }
 
 void warn(const char* function, const std::string& who, const Stack& stack) {
-  FERMATA_ASSERT(guard_options().mode == GuardMode::Warn);
+  FERMATA_ASSERT(guard_options().mode == detail::GuardMode::Warn);
   static std::set<std::pair<std::string, std::string>> warned;
   if (!warned.emplace(function, who).second) return;
   std::fprintf(stderr, "fermata: simulated code calls %s%s%s\n%s", function,
@@ -43,7 +43,7 @@ void warn(const char* function, const std::string& who, const Stack& stack) {
 
 }  // namespace
 
-std::vector<std::string> GuardOptions::parse_allowed(std::string_view text) {
+std::vector<std::string> detail::GuardOptions::parse_allowed(std::string_view text) {
   std::vector<std::string> allowed;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
@@ -59,7 +59,7 @@ std::vector<std::string> GuardOptions::parse_allowed(std::string_view text) {
   return allowed;
 }
 
-void set_guard(GuardOptions options) { guard_options() = std::move(options); }
+void detail::set_guard(GuardOptions options) { guard_options() = std::move(options); }
 
 AllowNondeterminism::AllowNondeterminism() noexcept {
   FERMATA_ASSERT(allowances >= 0);

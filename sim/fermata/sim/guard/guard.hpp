@@ -19,6 +19,22 @@
 
 namespace fermata::sim {
 
+/// While it lives the code of this thread may do as it likes, and gets the C library's functions:
+/// for what has no influence on the run, such as measuring it. Must not be held over a suspension:
+/// whoever runs meanwhile could as well.
+class AllowNondeterminism {
+ public:
+  AllowNondeterminism() noexcept;
+  AllowNondeterminism(const AllowNondeterminism&) = delete;
+  AllowNondeterminism& operator=(const AllowNondeterminism&) = delete;
+  ~AllowNondeterminism();
+
+ private:
+  posix::Serving unserved_{nullptr, nullptr};
+};
+
+namespace detail {
+
 /// What the guard does with a call of the real world.
 enum class GuardMode : std::uint8_t {
   Fail,  // the run fails as nondeterminism; threads are refused, sleeps are skipped
@@ -37,22 +53,6 @@ struct GuardOptions {
 
 /// From now on, for all worlds of the process.
 void set_guard(GuardOptions options);
-
-/// While it lives the code of this thread may do as it likes, and gets the C library's functions:
-/// for what has no influence on the run, such as measuring it. Must not be held over a suspension:
-/// whoever runs meanwhile could as well.
-class AllowNondeterminism {
- public:
-  AllowNondeterminism() noexcept;
-  AllowNondeterminism(const AllowNondeterminism&) = delete;
-  AllowNondeterminism& operator=(const AllowNondeterminism&) = delete;
-  ~AllowNondeterminism();
-
- private:
-  posix::Serving unserved_{nullptr, nullptr};
-};
-
-namespace detail {
 
 /// A run whose code is guarded.
 class GuardedRun {

@@ -112,10 +112,10 @@ void DatagramEnd::transmit(std::span<const std::byte> data, Address peer) {
 
 // --- options, groups, closing ---
 
-int DatagramEnd::set_option(SocketOption option, int value) {
-  if (option == SocketOption::ReceiveBuffer) {
+int DatagramEnd::set_option(backend::SocketOption option, int value) {
+  if (option == backend::SocketOption::ReceiveBuffer) {
     receive_buffer_ = value;
-  } else if (option == SocketOption::SendBuffer) {
+  } else if (option == backend::SocketOption::SendBuffer) {
     send_buffer_ = value;
   } else {
     return ENOPROTOOPT;
@@ -123,9 +123,10 @@ int DatagramEnd::set_option(SocketOption option, int value) {
   return 0;
 }
 
-int DatagramEnd::option(SocketOption option, int& value) const {
-  const bool has = option == SocketOption::ReceiveBuffer || option == SocketOption::SendBuffer;
-  value = option == SocketOption::ReceiveBuffer ? receive_buffer_ : send_buffer_;
+int DatagramEnd::option(backend::SocketOption option, int& value) const {
+  const bool has =
+      option == backend::SocketOption::ReceiveBuffer || option == backend::SocketOption::SendBuffer;
+  value = option == backend::SocketOption::ReceiveBuffer ? receive_buffer_ : send_buffer_;
   return has ? 0 : ENOPROTOOPT;
 }
 

@@ -73,8 +73,8 @@ class DatagramEnd final : private PacketReceiver {
   /// All return an errno value.
   int set_membership(const Address& group, bool member);
   int set_membership(const Address& group, bool member, bool by_loopback);
-  int set_option(SocketOption option, int value);
-  int option(SocketOption option, int& value) const;
+  int set_option(backend::SocketOption option, int value);
+  int option(backend::SocketOption option, int& value) const;
   /// Its address stays as it is.
   void set_options(const DatagramOptions& options) noexcept {
     FERMATA_ASSERT(options.multicast_ttl >= 0 && options.multicast_ttl <= 255);

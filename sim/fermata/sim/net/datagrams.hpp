@@ -46,10 +46,10 @@ class SimDatagramSocket final : public backend::DatagramHandle, private Datagram
   int set_membership(const Address& group, bool member) override {
     return end_.set_membership(group, member);
   }
-  int apply_option(SocketOption option, int value) override {
+  int apply_option(backend::SocketOption option, int value) override {
     return end_.set_option(option, value);
   }
-  int read_option(SocketOption option, int& value) const override {
+  int read_option(backend::SocketOption option, int& value) const override {
     return end_.option(option, value);
   }
   void close_backend() noexcept override;

@@ -303,19 +303,19 @@ void StreamEnd::gave_up() {
 
 // --- options, closing ---
 
-int StreamEnd::set_option(SocketOption option, int value) {
+int StreamEnd::set_option(backend::SocketOption option, int value) {
   if (connection_->local()) return ENOPROTOOPT;
   FERMATA_ASSERT(static_cast<std::size_t>(option) < options_.size());
   options_[static_cast<std::size_t>(option)] = value;
-  if (option == SocketOption::KeepAlive) {
+  if (option == backend::SocketOption::KeepAlive) {
     const bool asks = value > 0;
     check_.set({.repeats = asks, .asks = asks, .idle = std::chrono::seconds(value)});
   }
   const Connection::Side there = Connection::other(side_);
-  if (option == SocketOption::SendBuffer) {
+  if (option == backend::SocketOption::SendBuffer) {
     connection_->to(there).set_sender_buffer(static_cast<std::size_t>(value));
     expect_room(machine().now());
-  } else if (option == SocketOption::ReceiveBuffer) {
+  } else if (option == backend::SocketOption::ReceiveBuffer) {
     connection_->to(side_).set_receiver_buffer(static_cast<std::size_t>(value));
     Endpoint* const sender = connection_->end(there).endpoint;
     if (sender != nullptr) sender->expect_room(machine().now() + connection_->least_latency());
@@ -323,7 +323,7 @@ int StreamEnd::set_option(SocketOption option, int value) {
   return 0;
 }
 
-int StreamEnd::option(SocketOption option, int& value) const {
+int StreamEnd::option(backend::SocketOption option, int& value) const {
   if (connection_->local()) return ENOPROTOOPT;
   FERMATA_ASSERT(static_cast<std::size_t>(option) < options_.size());
   value = options_[static_cast<std::size_t>(option)];
@@ -340,7 +340,7 @@ void StreamEnd::close() noexcept {
   repetition_.cancel();
   answer_.cancel();
   check_.stop();
-  if (options_[static_cast<std::size_t>(SocketOption::ResetOnClose)] != 0) {
+  if (options_[static_cast<std::size_t>(backend::SocketOption::ResetOnClose)] != 0) {
     connection_->send_reset(side_);
   }
   connection_->close(side_);

@@ -113,8 +113,8 @@ class StreamEnd final : public Endpoint {
   /// The stream at the other end; null when it is something else, or gone.
   [[nodiscard]] const backend::StreamHandle* far_handle() const noexcept;
   /// Both return an errno value.
-  int set_option(SocketOption option, int value);
-  int option(SocketOption option, int& value) const;
+  int set_option(backend::SocketOption option, int value);
+  int option(backend::SocketOption option, int& value) const;
   void set_patience(const Patience& patience) { check_.set(patience); }
   /// Lets go of the connection. Nothing is told any more.
   void close() noexcept;
@@ -165,7 +165,7 @@ class StreamEnd final : public Endpoint {
   bool wants_input_ = false;
   bool wants_room_ = false;
   bool watches_ = false;
-  std::array<int, kSocketOptionCount> options_ = {1, 0, Pipe::kBuffer, Pipe::kBuffer, 0};
+  std::array<int, backend::kSocketOptionCount> options_ = {1, 0, Pipe::kBuffer, Pipe::kBuffer, 0};
 };
 
 /// A connection from `machine` to `peer`, whoever has that address, to be dialled.

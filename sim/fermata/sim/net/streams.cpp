@@ -65,7 +65,7 @@ backend::PipeHandles SimStreams::open_pipe() {
           end(Connection::Client, backend::Direction::Out)};
 }
 
-Ref<backend::StreamHandle> SimStreams::open_standard(StandardStream which) {
+Ref<backend::StreamHandle> SimStreams::open_standard(backend::StandardStream which) {
   return Ref<backend::StreamHandle>::adopt(*new SimTty(attachment_, machine_, terminal_, which));
 }
 
@@ -83,7 +83,8 @@ Ref<backend::StreamHandle> SimStreams::open_connection(const Address& peer) {
 SimStream::SimStream(fermata::detail::Attachment& attachment, Network& network,
                      std::shared_ptr<Connection> connection, Connection::Side side,
                      backend::Direction direction)
-    : backend::StreamHandle(attachment, connection->local() ? IoType::Pipe : IoType::Tcp,
+    : backend::StreamHandle(attachment,
+                            connection->local() ? backend::IoType::Pipe : backend::IoType::Tcp,
                             direction),
       end_(*this, network, std::move(connection), side),
       version_(end_.address().version()),

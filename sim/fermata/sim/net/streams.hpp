@@ -32,7 +32,7 @@ class SimStreams final : public backend::Streams {
       : backend::Streams(attachment), machine_(machine), network_(network), terminal_(terminal) {}
 
   [[nodiscard]] backend::PipeHandles open_pipe() override;
-  [[nodiscard]] Ref<backend::StreamHandle> open_standard(StandardStream which) override;
+  [[nodiscard]] Ref<backend::StreamHandle> open_standard(backend::StandardStream which) override;
 
  private:
   Ref<backend::ListenerHandle> open_listener(const Address& address,
@@ -73,10 +73,10 @@ class SimStream final : public backend::StreamHandle, public StreamUser {
   Written try_write(backend::Buffers buffers) override;
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override { end_.send_end(); }
-  int apply_option(SocketOption option, int value) override {
+  int apply_option(backend::SocketOption option, int value) override {
     return end_.set_option(option, value);
   }
-  int read_option(SocketOption option, int& value) const override {
+  int read_option(backend::SocketOption option, int& value) const override {
     return end_.option(option, value);
   }
   void close_backend() noexcept override;

@@ -29,7 +29,7 @@ void Terminal::reset() {
   input_.clear();
   output_.clear();
   size_ = {80, 24};
-  mode_ = TerminalMode::Lines;
+  mode_ = backend::TerminalMode::Lines;
   ended_ = dead_ = false;
 }
 
@@ -42,7 +42,7 @@ void Terminal::type(std::string_view text) {
 }
 
 void Terminal::type(char key) {
-  if (mode_ == TerminalMode::Raw) {
+  if (mode_ == backend::TerminalMode::Raw) {
     input_ += key;
   } else if (key == kInterrupt) {
     line_.clear();
@@ -77,7 +77,7 @@ std::size_t Terminal::read(std::span<std::byte> buffer) {
   FERMATA_ASSERT(is_readable());
   FERMATA_ASSERT(!buffer.empty());
   std::size_t size = std::min(buffer.size(), input_.size());
-  if (mode_ == TerminalMode::Lines) {
+  if (mode_ == backend::TerminalMode::Lines) {
     const std::size_t newline = input_.find('\n');
     if (newline != std::string::npos) size = std::min(size, newline + 1);
   }
@@ -87,9 +87,9 @@ std::size_t Terminal::read(std::span<std::byte> buffer) {
   return size;
 }
 
-void Terminal::set_mode(TerminalMode mode) {
+void Terminal::set_mode(backend::TerminalMode mode) {
   mode_ = mode;
-  if (mode == TerminalMode::Lines) return;
+  if (mode == backend::TerminalMode::Lines) return;
   take_line();
   tell_readers();
 }
@@ -105,7 +105,7 @@ void Terminal::print(std::string_view text) {
 
 std::string Terminal::take_output() { return std::exchange(output_, {}); }
 
-void Terminal::resize(const WindowSize& size) {
+void Terminal::resize(const backend::WindowSize& size) {
   const auto fits = [](int length) { return length >= 1 && length <= kSizeMax; };
   if (!fits(size.columns) || !fits(size.rows)) {
     throw UsageError(fmt::format("resize: {} columns, {} rows: expected 1 to {} of each",

@@ -45,8 +45,8 @@ class Terminal {
   /// The output since the last call.
   [[nodiscard]] std::string take_output();
   /// 80 columns and 24 rows at the beginning. The program gets SIGWINCH.
-  void resize(const WindowSize& size);
-  [[nodiscard]] TerminalMode mode() const noexcept { return mode_; }
+  void resize(const backend::WindowSize& size);
+  [[nodiscard]] backend::TerminalMode mode() const noexcept { return mode_; }
 
   // --- the machine's side ---
 
@@ -54,8 +54,8 @@ class Terminal {
   void reset();
   void add(Reader& reader) { readers_.push_back(&reader); }
   void remove(const Reader& reader) noexcept { std::erase(readers_, &reader); }
-  void set_mode(TerminalMode mode);
-  [[nodiscard]] const WindowSize& size() const noexcept { return size_; }
+  void set_mode(backend::TerminalMode mode);
+  [[nodiscard]] const backend::WindowSize& size() const noexcept { return size_; }
   [[nodiscard]] bool is_readable() const noexcept { return !input_.empty(); }
   [[nodiscard]] bool is_ended() const noexcept { return ended_; }
   [[nodiscard]] bool is_dead() const noexcept { return dead_; }
@@ -73,8 +73,8 @@ class Terminal {
   std::string line_;   // Not readable yet.
   std::string input_;  // Readable.
   std::string output_;
-  WindowSize size_{80, 24};
-  TerminalMode mode_ = TerminalMode::Lines;
+  backend::WindowSize size_{80, 24};
+  backend::TerminalMode mode_ = backend::TerminalMode::Lines;
   bool ended_ = false;
   bool dead_ = false;
 };

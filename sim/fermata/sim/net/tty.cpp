@@ -10,10 +10,10 @@
 namespace fermata::sim::detail {
 
 SimTty::SimTty(fermata::detail::Attachment& attachment, Machine& machine, Terminal& terminal,
-               StandardStream which)
-    : backend::StreamHandle(
-          attachment, IoType::Tty,
-          which == StandardStream::Input ? backend::Direction::In : backend::Direction::Out),
+               backend::StandardStream which)
+    : backend::StreamHandle(attachment, backend::IoType::Tty,
+                            which == backend::StandardStream::Input ? backend::Direction::In
+                                                                    : backend::Direction::Out),
       machine_(machine),
       terminal_(terminal),
       key_(key_of(machine.key(), to_string(which))),
@@ -69,13 +69,13 @@ void SimTty::written() { write_done(0); }
 
 // --- of a terminal, closing ---
 
-int SimTty::apply_mode(TerminalMode mode) {
+int SimTty::apply_mode(backend::TerminalMode mode) {
   terminal_.set_mode(mode);
-  changed_mode_ = mode != TerminalMode::Lines;
+  changed_mode_ = mode != backend::TerminalMode::Lines;
   return 0;
 }
 
-int SimTty::read_window_size(WindowSize& size) const {
+int SimTty::read_window_size(backend::WindowSize& size) const {
   size = terminal_.size();
   return 0;
 }
@@ -85,7 +85,7 @@ void SimTty::close_backend() noexcept {
   input_.cancel();
   written_.cancel();
   terminal_.remove(*this);
-  if (changed_mode_) terminal_.set_mode(TerminalMode::Lines);
+  if (changed_mode_) terminal_.set_mode(backend::TerminalMode::Lines);
   const Duration delay = close_delay(machine_, key_, [] { return "the terminal"; });
   machine_.agenda().schedule(acknowledgement_, machine_.now() + delay, key_);
 }

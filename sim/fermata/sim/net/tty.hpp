@@ -13,7 +13,7 @@ class Machine;
 class SimTty final : public backend::StreamHandle, public Terminal::Reader {
  public:
   SimTty(fermata::detail::Attachment& attachment, Machine& machine, Terminal& terminal,
-         StandardStream which);
+         backend::StandardStream which);
 
   void expect_input() override;
 
@@ -23,8 +23,8 @@ class SimTty final : public backend::StreamHandle, public Terminal::Reader {
   Written try_write(backend::Buffers buffers) override;
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override {}
-  int apply_mode(TerminalMode mode) override;
-  int read_window_size(WindowSize& size) const override;
+  int apply_mode(backend::TerminalMode mode) override;
+  int read_window_size(backend::WindowSize& size) const override;
   void close_backend() noexcept override;
 
   void input_came();

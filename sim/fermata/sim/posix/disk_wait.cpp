@@ -9,7 +9,7 @@ namespace fermata::sim::detail {
 
 DiskWait::DiskWait(Runtime& runtime, Machine& machine, const char* call, const std::string& path,
                    Instant when, std::uint64_t source)
-    : Event(runtime, EventKind::Poll),
+    : Event(runtime, backend::EventKind::Poll),
       machine_(machine),
       call_(call),
       path_(path),

@@ -28,7 +28,7 @@ class SignalDescriptor;
 /// Fires when a signal has come that the coroutine lets in which waits.
 class SignalArrival final : public Event {
  public:
-  explicit SignalArrival(Runtime& runtime) : Event(runtime, EventKind::Plain) {}
+  explicit SignalArrival(Runtime& runtime) : Event(runtime, backend::EventKind::Plain) {}
   ~SignalArrival() override { close(); }
   [[nodiscard]] std::string info() const override { return "the arrival of a signal"; }
 

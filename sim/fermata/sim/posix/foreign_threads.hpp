@@ -237,8 +237,8 @@ class ForeignThreads final : public posix::Threads, private fermata::detail::Sof
   std::map<std::uint64_t, Scheduling> scheduling_;  // By thread; only of those that were asked.
   std::map<pthread_key_t, void (*)(void*)> keys_;
   pthread_key_t next_key_ = kFirstKey;
-  std::optional<SlotKey> slot_;  // Of values.
-  Values values_of_callbacks_;   // Those of nobody.
+  std::optional<backend::SlotKey> slot_;  // Of values.
+  Values values_of_callbacks_;            // Those of nobody.
 };
 
 }  // namespace fermata::sim::detail

@@ -38,12 +38,12 @@ class FurtherProcesses::Process {
   }
 
  private:
-  class Handler final : public SwitchHandler {
+  class Handler final : public backend::SwitchHandler {
    public:
     Handler(FurtherProcesses& all, SimKernel& kernel) noexcept : all_(all), kernel_(kernel) {}
 
-    bool on_switch(CoroutineBase& /*coroutine*/, SwitchMoment moment) override {
-      all_.enter(moment == SwitchMoment::Enter ? kernel_ : all_.first_);
+    bool on_switch(CoroutineBase& /*coroutine*/, backend::SwitchMoment moment) override {
+      all_.enter(moment == backend::SwitchMoment::Enter ? kernel_ : all_.first_);
       return true;
     }
 

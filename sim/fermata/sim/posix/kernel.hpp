@@ -67,7 +67,9 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   /// All processes of the machine have ended.
   void drop_rights() { share_->rights.drop_all(); }
   /// From now on `handler` is told when its threads are switched.
-  void on_switch(std::shared_ptr<SwitchHandler> handler) { switched_ = std::move(handler); }
+  void on_switch(std::shared_ptr<backend::SwitchHandler> handler) {
+    switched_ = std::move(handler);
+  }
   /// ForeignThreads::begin_worker().
   [[nodiscard]] bool begin_worker(void* (*start)(void*), void* argument) {
     return threads_.begin_worker(start, argument);
@@ -259,7 +261,7 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   std::unique_ptr<SimKernelFiles> files_;
   std::shared_ptr<MachineShare> share_;
   std::size_t index_ = 0;  // Among the processes of the machine.
-  std::shared_ptr<SwitchHandler> switched_;
+  std::shared_ptr<backend::SwitchHandler> switched_;
   ForeignSignals signals_;
   ForeignThreads threads_;
   posix::Heap heap_;

@@ -14,7 +14,7 @@
 namespace fermata::sim::detail {
 
 ReadyWait::ReadyWait(Runtime& runtime, Machine& machine, const char* call, std::vector<Item> items)
-    : Event(runtime, EventKind::Poll),
+    : Event(runtime, backend::EventKind::Poll),
       machine_(machine),
       call_(call),
       items_(std::move(items)),

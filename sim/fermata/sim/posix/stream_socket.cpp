@@ -420,14 +420,14 @@ int StreamSocket::shut_down(int how) {
 
 void StreamSocket::options_changed() {
   if (end_ == nullptr || end_->connection().local()) return;
-  const auto apply = [this](SocketOption option, int value) {
+  const auto apply = [this](backend::SocketOption option, int value) {
     int before = 0;
     if (end_->option(option, before) == 0 && before != value) {
       static_cast<void>(end_->set_option(option, value));
     }
   };
   const linger& lingers = options_.lingers();
-  apply(SocketOption::ResetOnClose, lingers.l_onoff != 0 && lingers.l_linger == 0 ? 1 : 0);
+  apply(backend::SocketOption::ResetOnClose, lingers.l_onoff != 0 && lingers.l_linger == 0 ? 1 : 0);
   end_->set_patience(patience());
 }
 

@@ -15,7 +15,7 @@ namespace fermata::sim::detail {
 
 ThreadWait::ThreadWait(Runtime& runtime, WaitLines& lines, ThreadWaitFacts facts,
                        std::uint32_t bits)
-    : Event(runtime, EventKind::Plain),
+    : Event(runtime, backend::EventKind::Plain),
       lines_(lines),
       facts_(std::move(facts)),
       coroutine_(runtime.current()->id()),

@@ -90,7 +90,7 @@ void StepProbe::note(std::string_view machine, backend::Trace kind, const Event*
 
 std::string StepProbe::who(std::string_view machine, const Event& coroutine, bool begins,
                            Instant at) const {
-  FERMATA_ASSERT(coroutine.kind() == EventKind::Coroutine);
+  FERMATA_ASSERT(coroutine.kind() == backend::EventKind::Coroutine);
   const auto& body = static_cast<const CoroutineBase&>(coroutine);
   const auto suspended = suspended_.find(place_key(machine, coroutine));
   const std::string name = fmt::format("{} '{}' of '{}', ", describe(at), body.label(), machine);

@@ -209,7 +209,8 @@ constexpr std::array kVariables = {
              .read =
                  [](Options& options, std::string_view text) {
                    constexpr std::array<std::string_view, 3> kChoices = {"fail", "warn", "off"};
-                   options.guard.mode = static_cast<GuardMode>(parse_choice(text, kChoices));
+                   options.guard.mode =
+                       static_cast<detail::GuardMode>(parse_choice(text, kChoices));
                  }},
     Variable{.name = "FERMATA_GUARD_ALLOW",
              .default_text = "",
@@ -217,7 +218,7 @@ constexpr std::array kVariables = {
                         "same, such as `clock_gettime,time`.",
              .read =
                  [](Options& options, std::string_view text) {
-                   options.guard.allowed = GuardOptions::parse_allowed(text);
+                   options.guard.allowed = detail::GuardOptions::parse_allowed(text);
                  }},
     Variable{.name = "FERMATA_INSTANT_LIMIT",
              .default_text = "500000",

@@ -51,7 +51,7 @@ struct Options {
   ReplayMode replay_mode = ReplayMode::Strict;
   FaultSet faults = FaultSet::all();
   std::string faults_text = "all";
-  RunLimits limits;
+  detail::RunLimits limits;
   /// Every how many runs one is executed twice; 0 for never.
   std::uint64_t check_determinism = 64;
   /// Whether such a run is also executed in another process, and in that of another build when its
@@ -64,7 +64,7 @@ struct Options {
   /// The step of a replay before which a debugger gets control; 0 for none.
   std::uint64_t break_at = 0;
   Obligations obligations = Obligations::Program;
-  GuardOptions guard;
+  detail::GuardOptions guard;
   /// What foreign libraries may import.
   detail::ImportRules imports;
   /// The folder for tapes and traces.

@@ -4,7 +4,6 @@
 // Runs one program again and again, each time in a world with other decisions.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,6 +14,7 @@
 #include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/record/failure.hpp"
 #include "fermata/sim/run/output.hpp"
+#include "fermata/sim/run/program.hpp"
 #include "fermata/sim/run/test_failures.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 #include "fermata/sim/world/world.hpp"
@@ -27,29 +27,6 @@ class RunLog;
 namespace detail {
 struct StepAccount;
 }
-
-/// The inputs from which the arguments of a run are made.
-struct Preparation {
-  std::uint64_t seed = 0;
-  /// RapidCheck's reproduction from a tape, when it has one; overrides the seed.
-  std::string_view rapidcheck;
-};
-
-/// The program to explore. All functions but `body` are called outside of any coroutine, and all
-/// but `body` may be empty.
-struct Program {
-  /// The main coroutine of a node called "main".
-  std::function<void(World& world)> body;
-  /// Makes what the body needs, before each run.
-  std::function<void(const Preparation& preparation)> prepare;
-  /// The result of `prepare` as text, one item per line.
-  std::function<std::string()> arguments;
-  /// How to make it again.
-  std::function<std::string()> rapidcheck;
-  /// How to make each thing that is one step smaller than what `rapidcheck` makes, the smallest
-  /// first; a hundred at most.
-  std::function<std::vector<std::string>(std::string_view rapidcheck)> smaller_arguments;
-};
 
 /// The result of one run.
 struct RunResult {

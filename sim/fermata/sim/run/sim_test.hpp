@@ -14,7 +14,7 @@
 
 #include <string>
 
-#include "fermata/sim/run/runner.hpp"
+#include "fermata/sim/run/program.hpp"
 #include "fermata/sim/run/test_list.hpp"
 #include "fermata/sim/world/world.hpp"
 

@@ -33,7 +33,7 @@ struct Tape {
   std::uint64_t seed = 0;
   std::string strategy;
   std::string faults;
-  RunLimits limits;
+  detail::RunLimits limits;
   /// How RapidCheck makes the arguments again; empty when the test takes none.
   std::string rapidcheck;
 

@@ -19,13 +19,13 @@ constexpr std::size_t kOvertakersKept = 8;
 
 /// Whether only somebody's action fires the event.
 bool is_fired_by_hand(const Event& event) noexcept {
-  return event.kind() == EventKind::Plain || event.kind() == EventKind::Trigger;
+  return event.kind() == backend::EventKind::Plain || event.kind() == backend::EventKind::Trigger;
 }
 
 /// Who is told first when it fires; null: nobody waits.
 const CoroutineBase* first_waiter(const Event& event) {
   const CoroutineBase* first = nullptr;
-  event.callbacks().for_each([&](const Callback& each) {
+  event.callbacks().for_each([&](const backend::Callback& each) {
     const auto* registration = dynamic_cast<const backend::Registration*>(&each);
     if (registration != nullptr && first == nullptr) first = &registration->coroutine();
   });
@@ -110,7 +110,7 @@ void BoundedWaitLog::note(backend::WaitAct act, const Event& event, const Source
     return;
   }
   if (act == backend::WaitAct::Notified) {
-    object.fired = event.kind() == EventKind::Trigger;
+    object.fired = event.kind() == backend::EventKind::Trigger;
     object.woken = deed(object.fired ? "fired" : "notified", place);
     object.woken->woke = detail;
     if (const CoroutineBase* woken = find_coroutine(*runtime_, detail)) remember(*woken);
@@ -178,12 +178,12 @@ void BoundedWaitLog::note(backend::Trace kind, const Event& subject, std::uint64
       if (is_fired_by_hand(subject)) note_fire(subject);
       return;
     case backend::Trace::EventStopped:
-      if (subject.kind() == EventKind::Timer && detail == 0) {
+      if (subject.kind() == backend::EventKind::Timer && detail == 0) {
         objects_[subject.serial()].ended = deed("stopped", nullptr);
       }
       return;
     case backend::Trace::EventClosed:
-      if (subject.kind() == EventKind::Timer) {
+      if (subject.kind() == backend::EventKind::Timer) {
         objects_[subject.serial()].ended = deed("closed", nullptr);
       }
       return;

@@ -18,7 +18,7 @@ bool has_handle(const CoroutineBase& coroutine) {
 
 /// Whether a wait for `event` may never end; other kinds of events are not looked at.
 bool may_be_hopeless(const Event& event) noexcept {
-  return event.kind() == EventKind::Coroutine || event.kind() == EventKind::Plain;
+  return event.kind() == backend::EventKind::Coroutine || event.kind() == backend::EventKind::Plain;
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ bool StuckSearch::is_held_up(const CoroutineBase& coroutine) {
   FERMATA_ASSERT(coroutine.waker().first() != nullptr);
   const Event& event = coroutine.waker().first()->source();
   FERMATA_ASSERT(may_be_hopeless(event));
-  if (event.kind() == EventKind::Coroutine) {
+  if (event.kind() == backend::EventKind::Coroutine) {
     return has(static_cast<const CoroutineBase&>(event));
   }
   Facts facts;

@@ -8,7 +8,7 @@ namespace fermata::sim::detail {
 
 /// The coroutine that `event` is. REQUIRES: it is one.
 inline const CoroutineBase& as_coroutine(const Event& event) noexcept {
-  FERMATA_ASSERT(event.kind() == EventKind::Coroutine);
+  FERMATA_ASSERT(event.kind() == backend::EventKind::Coroutine);
   return static_cast<const CoroutineBase&>(event);
 }
 

@@ -150,7 +150,7 @@ class Builder {
          each = each->next()) {
       const Event& event = each->source();
       const bool custom_timer =
-          each->rule() == backend::WakeRule::Custom && event.kind() == EventKind::Timer;
+          each->rule() == backend::WakeRule::Custom && event.kind() == backend::EventKind::Timer;
       WaitGraph::Wait wait;
       wait.only_ends = each->rule() == backend::WakeRule::Token ||
                        each->rule() == backend::WakeRule::Timeout || custom_timer;
@@ -162,8 +162,8 @@ class Builder {
   }
 
   [[nodiscard]] static bool comes_by_itself(const Event& event) noexcept {
-    return event.counts_as_active() ||
-           (event.kind() == EventKind::Timer && event.is_hidden() && event.loop_ref_count() > 0);
+    return event.counts_as_active() || (event.kind() == backend::EventKind::Timer &&
+                                        event.is_hidden() && event.loop_ref_count() > 0);
   }
 
   void add_refusals(const WaitSource& source, const CoroutineBase& coroutine, std::size_t index) {
@@ -468,7 +468,7 @@ std::size_t Builder::object_of(const Event& event, const CoroutineBase& waiter,
     graph_.objects.emplace_back();
     asked_.push_back({.event = &subject,
                       .far_end = nullptr,
-                      .is_coroutine = event.kind() == EventKind::Coroutine});
+                      .is_coroutine = event.kind() == backend::EventKind::Coroutine});
     ask(object, event, waiter);
   }
   FERMATA_ASSERT(object < graph_.objects.size());
@@ -483,10 +483,10 @@ void Builder::ask(std::size_t object, const Event& event, const CoroutineBase& w
     node.serial = event.serial();
     node.kind = "event";
     node.made = text_of(event.made_at());
-    node.passive = event.kind() == EventKind::Plain;
+    node.passive = event.kind() == backend::EventKind::Plain;
     node.only_waiters_refer = only_waiters_refer_to(event);
   }
-  if (event.kind() == EventKind::Coroutine) {
+  if (event.kind() == backend::EventKind::Coroutine) {
     const auto& coroutine = static_cast<const CoroutineBase&>(event);
     graph_.objects[object].kind = "join";
     graph_.objects[object].name =
@@ -498,7 +498,7 @@ void Builder::ask(std::size_t object, const Event& event, const CoroutineBase& w
   }
   Answer answer(*this, object, waiter);
   event.explain_wait(answer, waiter);
-  if (event.kind() != EventKind::Plain) return;
+  if (event.kind() != backend::EventKind::Plain) return;
   for (const Event* each = event.runtime().kernel().live_events.first(); each != nullptr;
        each = each->next_live()) {
     if (each->answers_for(event)) add_part(object, *each, waiter);

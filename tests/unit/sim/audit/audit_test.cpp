@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 /// An event that code completes.
 class Bell final : public Event {
  public:
-  explicit Bell(Runtime& runtime) : Event(runtime, EventKind::Plain) {}
+  explicit Bell(Runtime& runtime) : Event(runtime, backend::EventKind::Plain) {}
   ~Bell() override { shut(); }
   void dispose() noexcept override {}
 };
@@ -33,7 +33,7 @@ class Bell final : public Event {
 /// An event on the heap.
 class HeapBell final : public Event {
  public:
-  explicit HeapBell(Runtime& runtime) : Event(runtime, EventKind::Plain) {}
+  explicit HeapBell(Runtime& runtime) : Event(runtime, backend::EventKind::Plain) {}
 };
 
 class CheckTest : public ::testing::Test {

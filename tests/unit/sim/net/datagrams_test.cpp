@@ -186,8 +186,8 @@ TEST_F(SimDatagramsTest, AFullBufferDropsWhatComes) {
     const std::string data(1000, 'x');
     for (int i = 0; i < 500; ++i) writer.send_to(data, {"127.0.0.1", 53});
     delay(1ms);
-    const auto room = std::size_t{detail::DatagramEnd::kBuffer} /
-                      (data.size() + detail::DatagramEnd::kOverhead);
+    const auto room =
+        std::size_t{detail::DatagramEnd::kBuffer} / (data.size() + detail::DatagramEnd::kOverhead);
     EXPECT_EQ(receive_all(reader).size(), room);
     writer.send_to("there is room again", {"127.0.0.1", 53});
     EXPECT_EQ(receive_all(reader).size(), 1u);

@@ -6,6 +6,7 @@
 
 #include <fermata/runtime.hpp>
 #include <fermata/sim.hpp>
+#include <fermata/sim/run/explore.hpp>
 
 #include <functional>
 #include <optional>

@@ -2,6 +2,7 @@
 #include "fermata/sim/record/run_log.hpp"
 
 #include <gtest/gtest.h>
+#include <fermata/io/thread.hpp>
 #include <fermata/runtime.hpp>
 
 #include <cstdio>

@@ -2,6 +2,7 @@
 #include "fermata/sim/report/step_text.hpp"
 
 #include <gtest/gtest.h>
+#include <fermata/io/udp.hpp>
 #include <fermata/runtime.hpp>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <fermata/runtime.hpp>
 #include <fermata/sim.hpp>
+#include <fermata/sim/run/explore.hpp>
 
 #include <array>
 #include <cstddef>

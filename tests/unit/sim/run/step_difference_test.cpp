@@ -5,6 +5,7 @@
 
 #include <fermata/runtime.hpp>
 #include <fermata/sim.hpp>
+#include <fermata/sim/run/runner.hpp>
 
 #include <sstream>
 #include <string>
@@ -74,8 +75,7 @@ TEST(StepProbe, SeesOneStepOfARun) {
   ASSERT_GE(steps.size(), 3u);
   EXPECT_EQ(runner.steps_of(1, true), steps);
   const StepAccount begin = runner.account_of(1, false, 1);
-  EXPECT_NE(begin.who.find("+0 ms 'main' of 'main', spawned at "), std::string::npos)
-      << begin.who;
+  EXPECT_NE(begin.who.find("+0 ms 'main' of 'main', spawned at "), std::string::npos) << begin.who;
   std::string all;
   for (const StepAccount::Item& item : begin.items) all += item.text + '\n';
   EXPECT_NE(all.find("begins 'main'\n"), std::string::npos) << all;
