@@ -8,6 +8,8 @@
 #include <csignal>
 #include <utility>
 
+#include "fermata/io/exec.hpp"
+
 namespace fermata::soak {
 
 namespace {
