@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
+#include "fermata/io/descriptor.hpp"
 #include "fermata/poll/reactor.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/kernel/events.hpp"

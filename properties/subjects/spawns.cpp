@@ -84,7 +84,7 @@ class Spawns final : public Subject {
  private:
   static constexpr std::size_t kScopes = 3;
 
-  class Strategy final : public SpawnStrategy {
+  class Strategy final : public backend::SpawnStrategy {
    public:
     explicit Strategy(Spawns& spawns) : spawns_(spawns) {}
 

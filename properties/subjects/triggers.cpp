@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "fermata/io/thread_lock.hpp"
+#include "fermata/io/trigger.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/scripts/law.hpp"
 #include "properties/subjects/elsewhere.hpp"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/io/trigger.hpp"
 #include "properties/interpreter/state.hpp"
 #include "properties/sweeps/programs.hpp"
 

@@ -115,7 +115,7 @@ FERMATA_WORKLOAD(scope_ends_late, "Z-SC-10", 1, "SHUT", "CORE-SP-10") {
 
 // A strategy sends what is spawned to a scope that takes nothing.
 FERMATA_WORKLOAD(told_of_no_spawn, "Z-SC-11", 1, "SPAWN") {
-  struct Counts final : SpawnStrategy {
+  struct Counts final : backend::SpawnStrategy {
     explicit Counts(ScopeBase& to) : other(to) {}
     ScopeBase& provide_scope(CoroutineBase&, ScopeBase&) override { return other; }
     void before_spawn(CoroutineBase&, ScopeBase&) override { ++begun; }

@@ -13,6 +13,7 @@
 #include "fermata/io/thread_channel.hpp"
 #include "fermata/io/thread_lock.hpp"
 #include "fermata/io/thread_pool.hpp"
+#include "fermata/io/trigger.hpp"
 #include "fermata/runtime.hpp"
 #include "properties/zoo/scene.hpp"
 #include "properties/zoo/workload.hpp"

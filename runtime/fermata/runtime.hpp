@@ -2,8 +2,9 @@
 #pragma once
 
 // What most programs on Fermata need, but for the reactor they run on. These have headers of their
-// own: threads, thread pools and what threads share, shell commands, datagrams, terminals, file
-// watchers, descriptors of the program's own, and the one type for all that bytes go through.
+// own: threads, thread pools, what threads share and wake each other with, shell commands,
+// datagrams, terminals, file watchers, descriptors of the program's own, and the one type for all
+// that bytes go through.
 
 #include "fermata/base/error.hpp"                   // IWYU pragma: export
 #include "fermata/base/time.hpp"                    // IWYU pragma: export
@@ -27,7 +28,6 @@
 #include "fermata/io/select_accept.hpp"             // IWYU pragma: export
 #include "fermata/io/signal.hpp"                    // IWYU pragma: export
 #include "fermata/io/tcp.hpp"                       // IWYU pragma: export
-#include "fermata/io/trigger.hpp"                   // IWYU pragma: export
 #include "fermata/posix/suspending/suspending.hpp"  // IWYU pragma: export
 #include "fermata/sync/await.hpp"                   // IWYU pragma: export
 #include "fermata/sync/barrier.hpp"                 // IWYU pragma: export

@@ -126,7 +126,7 @@ MAIN_TEST_F(SpawnStrategyTest, IsNotToldBeforeWhatItsScopeRefuses) {
 }
 
 MAIN_TEST_F(SpawnStrategyTest, MayCancelTheCoroutineBefore) {
-  class Cancels final : public SpawnStrategy {
+  class Cancels final : public backend::SpawnStrategy {
     void before_spawn(CoroutineBase& coroutine, ScopeBase&) override { coroutine.cancel(); }
   };
   const Scope scope("workers");
@@ -139,7 +139,7 @@ MAIN_TEST_F(SpawnStrategyTest, MayCancelTheCoroutineBefore) {
 }
 
 MAIN_TEST_F(SpawnStrategyTest, MayNotCloseTheScopeBefore) {
-  class Closes final : public SpawnStrategy {
+  class Closes final : public backend::SpawnStrategy {
     void before_spawn(CoroutineBase&, ScopeBase& scope) override { scope.cancel(); }
   };
   const Scope scope = Scope::detached("workers");

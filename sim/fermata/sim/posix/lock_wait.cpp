@@ -10,7 +10,7 @@ namespace fermata::sim::detail {
 
 LockWait::LockWait(Runtime& runtime, Machine& machine, const char* call, const std::string& path,
                    FileLocks& locks, FileLocks::Inode inode, const FileLocks::Lock& wanted)
-    : Event(runtime, EventKind::Poll),
+    : Event(runtime, backend::EventKind::Poll),
       machine_(machine),
       call_(call),
       path_(path),

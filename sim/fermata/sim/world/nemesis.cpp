@@ -324,13 +324,13 @@ void Nemesis::crash(Victim& victim, const Strike& strike, const std::string& whe
   FERMATA_ASSERT(node.life() == life);
   victim.crashed_life_ = life;
   victim.is_paused_ = false;
+  all_down_ = is_any_up() ? std::nullopt : std::optional(world_.now());
   const auto tell = [&](const Decision& decision) {
     return fmt::format("'{}' comes up again {} after its crash", victim.name(),
                        amount(span_of(strike, decision.value)));
   };
-  world_.later(span_of(strike, way_of(strike, kSpans, tell)), [&victim, life] {
-    NodeState& there = victim.node_;
-    if (there.is_down() && there.life() == life) there.come_up();
+  world_.later(span_of(strike, way_of(strike, kSpans, tell)), [this, &victim, life] {
+    if (victim.node_.life() == life) bring_up(victim);
   });
 }
 
@@ -431,12 +431,20 @@ void Nemesis::apply(const Cut& cut) {
 
 // --- how much ---
 
-Duration Nemesis::age() const { return std::max<Duration>(world_.now() - begun_, kLeastAge); }
+Duration Nemesis::age() const {
+  return std::max<Duration>(world_.now() - begun_ - idle_, kLeastAge);
+}
 
 Duration Nemesis::span_of(const Strike& strike, std::uint64_t drawn) const {
   FERMATA_ASSERT(drawn < kSpans);
   const Duration age = strike.way ? strike.way->age : this->age();
   return age / kPartsOfAge * (std::int64_t{1} << drawn);
+}
+
+bool Nemesis::is_any_up() const noexcept {
+  return std::any_of(victims_.begin(), victims_.end(), [](const Victim& each) {
+    return !each.node_.is_down() && each.node_.phase() != NodeState::Phase::Ended;
+  });
 }
 
 bool Nemesis::is_available(const Victim& victim) const noexcept {
@@ -463,15 +471,22 @@ bool Nemesis::can_spare(const std::vector<Victim*>& victims) const {
 // --- the end ---
 
 void Nemesis::recover(Victim& victim) {
-  NodeState& node = victim.node_;
-  if (node.is_down() && node.life() == victim.crashed_life_) node.come_up();
-  if (std::exchange(victim.is_paused_, false)) node.unpause();
+  bring_up(victim);
+  if (std::exchange(victim.is_paused_, false)) victim.node_.unpause();
   std::erase_if(partitions_, [&](const Going& each) {
     if (each.inside.front() != &victim) return false;
     for (LinkState* link : each.closed) link->regain();
     return true;
   });
-  FERMATA_ASSERT(!node.is_down() || node.life() != victim.crashed_life_);
+}
+
+void Nemesis::bring_up(Victim& victim) {
+  NodeState& node = victim.node_;
+  if (!node.is_down() || node.life() != victim.crashed_life_) return;
+  if (all_down_) idle_ += world_.now() - *all_down_;
+  all_down_.reset();
+  node.come_up();
+  FERMATA_ASSERT(!node.is_down());
 }
 
 void Nemesis::ends() {

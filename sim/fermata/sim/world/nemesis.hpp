@@ -114,6 +114,11 @@ class Nemesis final {
   /// How `strike` goes: a number below `bound`.
   template <Teller Tell>
   [[nodiscard]] std::uint64_t way_of(const Strike& strike, std::uint64_t bound, const Tell& teller);
+  /// Brings up a machine that it has crashed.
+  void bring_up(Victim& victim);
+  [[nodiscard]] bool is_any_up() const noexcept;
+  /// How long the run has lasted since its beginning, times apart in which all machines were down:
+  /// spans that are parts of it would otherwise grow without end.
   [[nodiscard]] Duration age() const;
   /// How long what `strike` does lasts: from a small part of the run's age to twice that.
   [[nodiscard]] Duration span_of(const Strike& strike, std::uint64_t drawn) const;
@@ -129,6 +134,8 @@ class Nemesis final {
   NemesisTargets targets_;
   Victim* struck_ = nullptr;  // By the last strike at a target.
   Instant begun_;
+  Duration idle_{};                  // All machines were down.
+  std::optional<Instant> all_down_;  // Since then, by the nemesis.
   bool ended_ = false;
 };
 

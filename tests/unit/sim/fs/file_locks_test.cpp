@@ -15,6 +15,7 @@
 #include "fermata/core/timer.hpp"
 #include "fermata/io/file.hpp"
 #include "fermata/io/thread.hpp"
+#include "fermata/sim/world/world_access.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/faults.hpp"
@@ -109,8 +110,8 @@ TEST_F(SimFileLocks, AThreadCompetesToo) {
 }
 
 TEST_F(SimFileLocks, TwoWhoWaitForEachOtherAreReportedAsACycle) {
-  options_.log_waits = true;
   begin();
+  detail::WorldAccess(world_).reset(options_, {.log_waits = true});
   world_.node("main", [] {
     File a = File::open("a", OpenMode::updating());
     File b = File::open("b", OpenMode::updating());

@@ -178,6 +178,22 @@ TEST_F(NemesisTest, ACalmRunHasNoStrike) {
   EXPECT_EQ(count(Fault::Crash) + count(Fault::Partition) + count(Fault::Pause), 0u);
 }
 
+// How long a machine is down is a part of the run's age, and nothing goes on meanwhile.
+TEST_F(NemesisTest, TimesOfASingleMachineDoNotGrowWithoutEnd) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    begin(seed, nemesis_alone());
+    world_->node("one", [] {
+      for (int i = 0; i < 20; ++i) {
+        FERMATA_REACHABLE("a turn of one begins");
+        delay(1ms);
+      }
+    });
+    world_->nemesis({.machines = {"one"}});
+    run();
+    EXPECT_LT(world_->now(), Instant{} + 60s) << seed;
+  }
+}
+
 // The file is synced, and the program does not know yet: a crash at a wait never comes there.
 TEST(Nemesis, StrikesRightAfterASync) {
   int between = 0;
