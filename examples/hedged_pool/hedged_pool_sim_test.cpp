@@ -37,6 +37,7 @@ void use(fermata::sim::World& world, hedged_pool::Options options) {
     }
     fermata::when_all_settled(users);
   });
+  world.nemesis({.machines = {"origin"}});
   world.run();
 }
 

@@ -120,7 +120,7 @@ class LimitModel {
   };
   struct Telling {
     std::exception_ptr error;
-    std::optional<std::size_t> outermost;  // Of those that had been reached before the wait.
+    std::optional<std::size_t> outermost;  // The outermost that had been reached before the wait.
   };
   [[nodiscard]] std::vector<Telling>::const_iterator find(const std::exception_ptr& error) const {
     return std::find_if(told_.begin(), told_.end(),

@@ -65,7 +65,7 @@ bool has_timer_of(Duration span) {
 /// An actor whose code is limited.
 struct Coder {
   models::LimitModel model;
-  std::vector<Event*> tokens;  // Of its limits; null for those without.
+  std::vector<Event*> tokens;  // One for each limit; null for those without.
   bool waits = false;
   bool had_destructor = false;
 

@@ -123,9 +123,9 @@ struct FileOperation {
   int sink_descriptor = -1;
   std::unique_ptr<std::byte[]> bytes;
   std::size_t size = 0;
-  FileLockKind lock = FileLockKind::Exclusive;  // Of Lock.
-  bool waits = false;   // Of Lock: while somebody else has one and the operation is not withdrawn.
-  WaitPerson asked_by;  // Of Lock; for people.
+  FileLockKind lock = FileLockKind::Exclusive;  // For Lock.
+  bool waits = false;   // For Lock: while somebody else has one and the operation is not withdrawn.
+  WaitPerson asked_by;  // For Lock, and for people.
 
   /// The bytes that are still to be transferred.
   [[nodiscard]] std::span<std::byte> rest() const noexcept {

@@ -148,7 +148,7 @@ struct Files::Job {
   };
   int work_code = 0;
   std::size_t work_moved = 0;
-  std::unique_ptr<Pause> pause;  // Of a lock that somebody else has.
+  std::unique_ptr<Pause> pause;  // While somebody else has the lock.
   bool withdrawn = false;
 
   Job(Files& f, backend::FileOperation& o) : files(f), operation(o), fs{} {}
