@@ -14,6 +14,7 @@
 #include "fermata/core/timer.hpp"
 #include "fermata/io/file.hpp"
 #include "fermata/io/file_system.hpp"
+#include "fermata/sim/waits/explain.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/conformance/arms.hpp"
 #include "tests/conformance/main_typed_test.hpp"
@@ -94,6 +95,8 @@ MAIN_TYPED_TEST_WITH(Ledger, FileLocks, SharedOnesAreWaitedForToo) {
   const auto waiter = spawn("waiter", [&] { static_cast<void>(second.lock()); });
   delay(5ms);
   EXPECT_FALSE(waiter->is_completed());
+  const std::string waits = sim::wait_graph_text(waiter->runtime());
+  EXPECT_NE(waits.find("ledger"), std::string::npos) << waits;
   lock.reset();
   await(waiter);
 }
