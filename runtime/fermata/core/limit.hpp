@@ -24,7 +24,7 @@ struct Shelter {
   }
 };
 
-/// One of them, in a chain from the innermost outwards.
+/// A limit of a piece of code, in a chain from the innermost outwards.
 class Limit {
  public:
   Limit(const Limit&) = delete;
@@ -41,7 +41,8 @@ class Limit {
     }
     return false;
   }
-  /// The error of the outermost that is due and reaches into `shelter`, or null. The code is told.
+  /// The error of the outermost that is due and reaches into `shelter`, or null. From
+  /// now on the code counts as told.
   [[nodiscard]] static std::exception_ptr take_due(Limit* innermost,
                                                    const Shelter& shelter) noexcept {
     Limit* outermost = nullptr;

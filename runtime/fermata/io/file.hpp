@@ -14,11 +14,10 @@
 // Cancelling  A read that is cancelled or times out moves nothing and leaves its buffer alone. A
 //             write that has begun goes on to its end, only its report is lost; one that has not
 //             does not happen.
-// Locks       Of the whole file, for whoever else asks for one, in any process of the machine
-// (those of
-//             flock(2)): nobody is kept from reading or writing. A File has one at a time; what
-//             opens the same file again competes for it, also in this program. Who gets a lock that
-//             becomes free is left open, and on a real system it is asked for again and again, at
+// Locks       Those of flock(2), of the whole file: they keep away who else asks for one, in any
+//             process of the machine, and nobody from reading or writing. A File has one at a time;
+//             what opens the same file again competes for it, also in this program. Who gets a lock
+//             that becomes free is left open. On a real system it is asked for again and again, at
 //             first after 1 ms and in the end every 50 ms.
 // Durability  A write is safe from a crash of the machine after sync(), a new file's name after
 //             fs::sync_directory() of its directory.
@@ -99,9 +98,11 @@ class File : public detail::HandleOwner<backend::FileHandle> {
   /// Takes a lock that others may have at the same time, if theirs are shared, too.
   [[nodiscard]] FileLock lock_shared(const WaitOptions& options = {},
                                      SourcePlace place = SourcePlace::current());
-  /// Nothing when somebody else has a lock. The attempt suspends, but does not wait for that one.
+  /// Takes a lock, or returns nothing when somebody else has one. It suspends for the attempt, and
+  /// does not wait for a lock.
   [[nodiscard]] std::optional<FileLock> try_lock(const WaitOptions& options = {},
                                                  SourcePlace place = SourcePlace::current());
+  /// Takes a shared lock, or returns nothing when somebody else has an exclusive one; as try_lock().
   [[nodiscard]] std::optional<FileLock> try_lock_shared(const WaitOptions& options = {},
                                                         SourcePlace place = SourcePlace::current());
 

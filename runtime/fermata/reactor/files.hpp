@@ -3,9 +3,8 @@
 
 // The part of a reactor that works with files and directories.
 //
-// Paths    1 to 4095 bytes without a NUL; UsageError otherwise. Relative ones begin at the
-// process's
-//          working directory, in simulation at the root.
+// Paths    1 to 4095 bytes without a NUL; UsageError otherwise. Relative ones begin at the working
+//          directory of the process, in simulation at the root.
 // Order    Between operations on paths none: whoever needs one waits. Those on one open file see
 //          file.hpp.
 // Backend  Implements the hooks, calls finished() from inside a turn.

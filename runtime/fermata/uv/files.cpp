@@ -124,11 +124,11 @@ int work_on(backend::FileOperation& operation, std::size_t& moved) {
 
 }  // namespace
 
-/// Between two attempts to take a lock.
+/// The time between two attempts to take a lock.
 struct Files::Pause {
   explicit Pause(Job& job);
 
-  /// False when none goes on.
+  /// Ends the pause; false when none goes on.
   bool stop() noexcept;
   void begin();
 

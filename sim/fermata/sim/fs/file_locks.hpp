@@ -13,6 +13,7 @@
 
 namespace fermata::sim::detail {
 
+/// The locks of the files of one machine.
 class FileLocks {
  public:
   using Inode = std::uint64_t;
@@ -46,9 +47,10 @@ class FileLocks {
   /// A lock of another owner that `wanted` cannot be beside; null when there is none. Good until
   /// the next change.
   [[nodiscard]] const Lock* obstacle(Inode inode, const Lock& wanted) const;
-  /// A lock of the owner of `range` that meets it; null when there is none. Good likewise.
+  /// A lock of the owner of `range` that meets it; null when there is none. Good until the
+  /// next change.
   [[nodiscard]] const Lock* own(Inode inode, const Lock& range) const;
-  /// In place of what its owner has there. REQUIRES: no obstacle.
+  /// Takes `lock`, in place of what its owner has in that range. REQUIRES: no obstacle.
   void set(Inode inode, const Lock& lock);
   /// Gives up what `range.owner` has in its range.
   void clear(Inode inode, const Lock& range);

@@ -95,7 +95,7 @@ class LinkState {
   void clog(Duration time);
   /// Nothing gets through for this long.
   void lose(Duration time);
-  /// Ends what lose() began.
+  /// Ends what lose() began, by whomever it was called.
   void regain();
   /// Repairs the link: it is like a new one, except for latency and bandwidth.
   void heal();

@@ -259,8 +259,6 @@ void Nemesis::go_on(Victim& victim, Course& course, unsigned by, Occasion occasi
 void Nemesis::come_to(Victim& victim, std::string_view mark) {
   const auto found = targets_.came(victim.node_.key(), mark, age());
   if (!found) return;
-  if (struck_ != nullptr && struck_ != &victim) recover(*struck_);
-  struck_ = &victim;
   const Strike strike{.kind = found->kind, .told = found->told, .way = found->way};
   strike_soon(victim, strike, Occasion::Mark, mark);
 }
@@ -299,6 +297,10 @@ std::uint64_t Nemesis::way_of(const Strike& strike, std::uint64_t bound, const T
 void Nemesis::strike(Victim& victim, const Strike& strike, const std::string& when) {
   const bool is_up = victim.node_.phase() != NodeState::Phase::Ended;
   if (ended_ || world_.over() || !is_up || !world_.faults().allows(strike.kind)) return;
+  if (strike.way) {
+    if (struck_ != nullptr && struck_ != &victim) recover(*struck_);
+    struck_ = &victim;
+  }
   switch (strike.kind) {
     case Fault::Crash:
       return crash(victim, strike, when);
@@ -323,7 +325,7 @@ void Nemesis::crash(Victim& victim, const Strike& strike, const std::string& whe
   FERMATA_ASSERT(node.is_down());
   FERMATA_ASSERT(node.life() == life);
   victim.crashed_life_ = life;
-  victim.is_paused_ = false;
+  victim.paused_until_ = {};
   all_down_ = is_any_up() ? std::nullopt : std::optional(world_.now());
   const auto tell = [&](const Decision& decision) {
     return fmt::format("'{}' comes up again {} after its crash", victim.name(),
@@ -343,7 +345,7 @@ void Nemesis::pause(Victim& victim, const Strike& strike, const std::string& whe
                        moment(world_.now()), amount(span), when);
   });
   FERMATA_ASSERT(span > Duration::zero());
-  victim.is_paused_ = true;
+  victim.paused_until_ = world_.now() + span;
   victim.node_.pause_for(span);
   FERMATA_ASSERT(!is_available(victim));
 }
@@ -472,7 +474,7 @@ bool Nemesis::can_spare(const std::vector<Victim*>& victims) const {
 
 void Nemesis::recover(Victim& victim) {
   bring_up(victim);
-  if (std::exchange(victim.is_paused_, false)) victim.node_.unpause();
+  if (world_.now() < std::exchange(victim.paused_until_, {})) victim.node_.unpause();
   std::erase_if(partitions_, [&](const Going& each) {
     if (each.inside.front() != &victim) return false;
     for (LinkState* link : each.closed) link->regain();

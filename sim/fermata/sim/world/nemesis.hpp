@@ -79,7 +79,7 @@ class Nemesis final {
     bool syncs_ = false;                                  // It has synced something.
     bool has_news_ = false;                               // It has sent nothing since.
     std::uint64_t crashed_life_ = 0;  // The last one that the nemesis has ended.
-    bool is_paused_ = false;          // By the nemesis.
+    Instant paused_until_;            // By the nemesis.
   };
 
   /// A partition that is drawn.
@@ -100,7 +100,7 @@ class Nemesis final {
              std::string_view subject);
   /// `victim` comes to a mark, which may be a target.
   void come_to(Victim& victim, std::string_view mark);
-  /// At a moment or a wait of `victim`, told with `subject`.
+  /// Lets `strike` come where `victim` is, at a moment or a wait, which is told with `subject`.
   void strike_soon(Victim& victim, const Strike& strike, Occasion occasion,
                    std::string_view subject);
   void strike(Victim& victim, const Strike& strike, const std::string& when);
@@ -132,7 +132,7 @@ class Nemesis final {
   std::deque<Victim> victims_;
   std::vector<Going> partitions_;
   NemesisTargets targets_;
-  Victim* struck_ = nullptr;  // By the last strike at a target.
+  Victim* struck_ = nullptr;  // By the last strike at a target, which the next one ends.
   Instant begun_;
   Duration idle_{};                  // All machines were down.
   std::optional<Instant> all_down_;  // Since then, by the nemesis.

@@ -23,6 +23,7 @@ namespace fermata::sim::detail {
 /// For draws that the sentence of a strike says enough about.
 inline std::string unsaid(const Decision& /*decision*/) { return {}; }
 
+/// The marks of a run that strikes come back to.
 class NemesisTargets final {
  public:
   /// How strikes at one mark go.

@@ -573,6 +573,7 @@ void NodeState::pause() {
 
 void NodeState::stop() {
   paused_ = true;
+  ++pauses_;
   for_each_program([&](NodeState& each) { each.turn_changed(); });
 }
 
@@ -581,8 +582,8 @@ void NodeState::pause_for(Duration time) {
   if (paused_) return;
   record_incident("pause", "gets no processor time", nullptr, stage_.now() + time);
   stop();
-  stage_.later(time, [this, life = life_] {
-    if (life_ == life) unpause();
+  stage_.later(time, [this, pause = pauses_] {
+    if (pauses_ == pause) unpause();
   });
 }
 

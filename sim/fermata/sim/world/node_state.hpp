@@ -188,6 +188,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   bool woken_ = false;
   bool shutdown_requested_ = false;
   bool paused_ = false;
+  std::uint64_t pauses_ = 0;  // So far.
   SimReactor* reactor_ = nullptr;  // Belongs to the runtime.
   std::unique_ptr<Runtime> runtime_;
   fermata::detail::StackContext* suspended_ = nullptr;  // What resume() goes on with.

@@ -178,6 +178,31 @@ TEST_F(NemesisTest, ACalmRunHasNoStrike) {
   EXPECT_EQ(count(Fault::Crash) + count(Fault::Partition) + count(Fault::Pause), 0u);
 }
 
+TEST_F(NemesisTest, APauseByTheTestOutlivesOneOfTheNemesis) {
+  int tried = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    begin(seed, only(Fault::Pause));
+    int turns = 0;
+    Node& one = world_->node("one", [&] {
+      for (; turns < 100; ++turns) delay(1ms);
+    });
+    world_->node("judge", [&] {
+      world_->nemesis({.machines = {"one"}, .pauses = 12});
+      for (int i = 0; i < 100 && count(Fault::Pause) == 0; ++i) delay(1ms);
+      if (count(Fault::Pause) == 0 || !one.is_up()) return;
+      ++tried;
+      one.resume();
+      one.pause();
+      const int before = turns;
+      delay(1h);
+      EXPECT_EQ(turns, before) << seed;
+      one.resume();
+    });
+    run();
+  }
+  EXPECT_GT(tried, 10);
+}
+
 // How long a machine is down is a part of the run's age, and nothing goes on meanwhile.
 TEST_F(NemesisTest, TimesOfASingleMachineDoNotGrowWithoutEnd) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
