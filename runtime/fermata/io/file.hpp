@@ -102,7 +102,7 @@ class File : public detail::HandleOwner<backend::FileHandle> {
   /// does not wait for a lock.
   [[nodiscard]] std::optional<FileLock> try_lock(const WaitOptions& options = {},
                                                  SourcePlace place = SourcePlace::current());
-  /// Takes a shared lock, or returns nothing when somebody else has an exclusive one; as try_lock().
+  /// Takes a shared lock, or returns nothing when somebody else has an exclusive one.
   [[nodiscard]] std::optional<FileLock> try_lock_shared(const WaitOptions& options = {},
                                                         SourcePlace place = SourcePlace::current());
 
