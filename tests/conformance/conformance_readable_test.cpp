@@ -242,7 +242,9 @@ class ReadablePipes : public ::testing::Test {};
 TYPED_TEST_SUITE(ReadablePipes, Arms);
 
 MAIN_TYPED_TEST(ReadablePipes, OnlyTheReadingEndIsReadable) {
-  auto [reader, writer] = open_pipe();
+  PipeEnds ends = open_pipe();
+  PipeStream& reader = ends.reader;
+  PipeStream& writer = ends.writer;
   EXPECT_EQ(error_of(
                 [&] {
                   (void)await_any_readable({&reader, &writer});
