@@ -52,7 +52,7 @@ LIMITS = {
     "select": 1.5,
     "co_await_ready": 1.3,  # beside the plain await
     "co_await_wake": 1.2,  # beside the plain wait
-    "task_call": 2.0,
+    "task_call": 1.6,
     "draw": 0.01,  # 5 M/s, each on the tape, where the floor does 500 M/s
     "lost_update": 0.170,  # 1 M/s where mini does 5.87 M/s
     "small_test": 0.0077,  # 20,000/s where mini does 2.6 M/s
