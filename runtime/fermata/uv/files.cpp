@@ -307,7 +307,7 @@ void Files::withdraw(backend::FileOperation& operation) noexcept {
   Job& job = *static_cast<Job*>(operation.job);
   job.withdrawn = true;
   if (job.pause && job.pause->stop())
-    return job.begin_work(Job::do_nothing);  // And ends in a turn.
+    return job.begin_work(Job::do_nothing);  // It ends in a turn, as every job.
   uv_cancel(job.request());
 }
 

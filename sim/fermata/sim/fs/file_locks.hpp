@@ -75,8 +75,8 @@ class FileLocks {
 
 /// The locks of one machine, of two kinds that do not meet, as on Linux.
 struct MachineLocks {
-  FileLocks records;  // Of fcntl().
-  FileLocks whole;    // Of flock() and fermata::File.
+  FileLocks records;  // By fcntl().
+  FileLocks whole;    // By flock() and fermata::File.
 
   void clear() noexcept {
     records.clear();

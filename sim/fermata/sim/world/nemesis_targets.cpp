@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kTargetsKey = key_of("nemesis targets");
 constexpr Odds kIsTarget = {1, 2};
-constexpr std::uint64_t kOdds = 2;  // Of a strike at a target: always, and one time in two.
+constexpr std::uint64_t kOdds = 2;  // Strikes at a target come always, or one time in two.
 constexpr std::uint64_t kWays = 1 << 20;
 // Strikes that last as long as the run did would make it longer without end.
 constexpr int kMostGrowth = 16;
