@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -398,6 +399,24 @@ MAIN_TYPED_TEST_WITH(Folder, Files, MayVanishUnderARunningOperation) {
   EXPECT_GE(in_flight(), 1u);
   finish_operations();
   EXPECT_EQ(byte, std::byte{});
+}
+
+// Both the end of a request and the close of its file take an operation back; its end may be told
+// turns after that.
+MAIN_TYPED_TEST_WITH(Folder, Files, EndAnOperationOnceThatIsTakenBackTwice) {
+  FERMATA_CHECKS("CLOSE-10", "IO-07");
+  std::vector<std::byte> buffer(1 << 20);  // Reads that take long enough to wait for a worker.
+  fs::write_file(path("file"), std::string(buffer.size(), 'x'));
+  for (int round = 0; round < 20; ++round) {
+    std::vector<File> files;
+    std::list<backend::FileReadRequest> reads;
+    for (int i = 0; i < 12; ++i) files.push_back(File::open(path("file")));
+    for (const File& file : files) reads.emplace_back(file.handle(), buffer);
+    reads.clear();
+    delay(round % 5 * 100us);
+    for (File& file : files) file.close();
+    finish_operations();
+  }
 }
 
 MAIN_TYPED_TEST_WITH(Folder, Files, GiveTheirDescriptorsBack) {

@@ -70,6 +70,10 @@ MAIN_TYPED_TEST(Reactors, TakeBackATaskThatHasNotBegun) {
   const auto task = Ref<Work>::adopt(*new Work(reactor().offload(), work));
   task->start();
   const bool taken_back = task->cancel();
+  for (int turn = 0; turn < 3; ++turn) {
+    EXPECT_EQ(task->cancel(), taken_back && !task->is_closed());
+    suspend();
+  }
   EXPECT_EQ(error_of([&] { wait(*task); }),
             taken_back ? "Thread pool task was cancelled" : "no error");
   EXPECT_EQ(done, taken_back ? 0 : 1);

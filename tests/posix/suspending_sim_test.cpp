@@ -63,13 +63,12 @@ TEST_F(SuspendingInAWorld, IsRefusedWhereNothingCanBeSuspended) {
   std::string what;
   world_->node("machine", [&] {
     Timer timer(current_runtime(), 1ms);
-    const Subscription subscription = subscribe(timer, [&](Event&, const Outcome&) {
-      what = test::error_of([] { suspending([] {}); });
-    });
+    const Subscription subscription = subscribe(
+        timer, [&](Event&, const Outcome&) { what = test::error_of([] { suspending([] {}); }); });
     wait(timer);
   });
   run();
-  EXPECT_EQ(what, "suspending: only a coroutine can suspend");
+  EXPECT_EQ(what, "suspending: the scheduler's own context and callbacks must not suspend");
 }
 
 }  // namespace

@@ -32,10 +32,8 @@ CoroutineBase& Scheduler::require_suspendable(const char* operation) const {
 }
 
 FERMATA_COLD void Scheduler::refuse_suspend(const char* operation) const {
-  throw UsageError(fmt::format("{}: {}", operation,
-                               current_ == nullptr
-                                   ? "only a coroutine can suspend"
-                                   : "the scheduler's own context and callbacks must not suspend"));
+  throw UsageError(
+      fmt::format("{}: the scheduler's own context and callbacks must not suspend", operation));
 }
 
 // The end of a step: who has control next, null for nobody; `leaving` is the coroutine that gives

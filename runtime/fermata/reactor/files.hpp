@@ -95,7 +95,7 @@ class Files {
   /// when it cannot; then finished() is not called.
   virtual int enqueue(FileOperation& operation) = 0;
   /// Takes `operation` back when that is possible; finished() follows all the same, with ECANCELED
-  /// when it was.
+  /// when it was. Idempotent: the end of a request and the close of its file both call it.
   virtual void withdraw(FileOperation& operation) noexcept = 0;
   /// Gives up the lock of an open file, at once.
   virtual void unlock(int file) noexcept = 0;

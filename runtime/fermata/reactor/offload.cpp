@@ -24,7 +24,11 @@ void Task::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
   facts.outside("a thread for blocking work");
 }
 
-bool Task::cancel() { return queued_ && !is_closed() && offload_.dequeue(*this); }
+bool Task::cancel() {
+  if (!queued_ || is_closed()) return false;
+  if (!taken_back_) taken_back_ = offload_.dequeue(*this);
+  return taken_back_;
+}
 
 void Offload::run(Task& task) noexcept {
   FERMATA_ASSERT(task.error_ == nullptr);

@@ -21,7 +21,7 @@ class Offload;
 class Task : public Event {
  public:
   /// Takes it back when no worker has begun: then it ends with the error "Thread pool task was
-  /// cancelled". Returns whether it did.
+  /// cancelled". Returns whether it does, until it has ended.
   bool cancel();
 
   [[nodiscard]] const Outcome* replay() const noexcept override {
@@ -48,6 +48,7 @@ class Task : public Event {
   std::exception_ptr error_;  // The worker's, until the task is finished.
   void* job_ = nullptr;       // The backend's.
   bool queued_ = false;
+  bool taken_back_ = false;
 };
 
 class Offload {

@@ -305,7 +305,7 @@ int Files::enqueue(backend::FileOperation& operation) {
 void Files::withdraw(backend::FileOperation& operation) noexcept {
   FERMATA_ASSERT(operation.job != nullptr);
   Job& job = *static_cast<Job*>(operation.job);
-  job.withdrawn = true;
+  if (std::exchange(job.withdrawn, true)) return;  // Its request may have ended, untold as yet.
   if (job.pause && job.pause->stop())
     return job.begin_work(Job::do_nothing);  // It ends in a turn, as every job.
   uv_cancel(job.request());

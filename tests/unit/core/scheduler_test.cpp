@@ -239,7 +239,9 @@ TEST_F(SchedulerTest, RefusesToSuspendWhereNoCoroutineRuns) {
   };
   fixture.run([] { delay(1ms); });
   EXPECT_TRUE(empty);
-  EXPECT_EQ(in_turn, "fermata::UsageError: suspend: only a coroutine can suspend");
+  EXPECT_EQ(in_turn,
+            "fermata::UsageError: suspend: the scheduler's own context and callbacks must not "
+            "suspend");
   EXPECT_EQ(thrown_by([] { suspend(); }),
             "fermata::UsageError: no runtime is running on this thread: expected a call inside "
             "Runtime::run");
