@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <list>
 #include <memory>
@@ -341,6 +342,7 @@ MAIN_TYPED_TEST_WITH(Folder, Files, DoNothingForATokenThatHasFired) {
   wait(token);
   EXPECT_THROW(fs::write_file(where, "x", {.token = &token}), OperationCancelled);
   EXPECT_THROW(fs::make_directory(where, 0755, {.token = &token}), OperationCancelled);
+  EXPECT_THROW(fs::link(where, path("name"), {.token = &token}), OperationCancelled);
   EXPECT_EQ(fs::list_directory(path("")), std::vector<DirectoryEntry>{});
 }
 
@@ -481,6 +483,64 @@ MAIN_TYPED_TEST_WITH(Folder, Files, AreRenamed) {
   fs::rename(b, path("d/b"));
   fs::rename(path("d"), path("e"));
   EXPECT_EQ(fs::read_file(path("e/../e/./b")), "new");
+}
+
+MAIN_TYPED_TEST_WITH(Folder, Files, AreLinked) {
+  const std::string a = path("a");
+  const std::string b = path("b");
+  fs::write_file(a, "one");
+  EXPECT_EQ(fs::status(a).links, 1u);
+  fs::link(a, b);
+  EXPECT_EQ(fs::status(a).links, 2u);
+  EXPECT_EQ(fs::status(b).links, 2u);
+  fs::write_file(b, "both");
+  EXPECT_EQ(fs::read_file(a), "both");
+  File file = File::open(a);
+  fs::remove(a);
+  EXPECT_EQ(fs::status(b).links, 1u);
+  EXPECT_EQ(fs::read_file(b), "both");
+  fs::remove(b);
+  EXPECT_EQ(file.status().links, 0u);
+}
+
+MAIN_TYPED_TEST_WITH(Folder, Files, RefuseLinksThatTheSystemRefuses) {
+  const std::string a = path("a");
+  const auto refusal = [&](const std::string& existing, const std::string& name) {
+    return error_of([&] { fs::link(existing, name); });
+  };
+  const auto text = [](const std::string& existing, const std::string& name) {
+    return "link " + existing + " to " + name + ": ";
+  };
+  EXPECT_EQ(refusal(a, path("b")), text(a, path("b")) + "No such file or directory");
+  fs::write_file(a, "x");
+  EXPECT_EQ(refusal(a, a), text(a, a) + "File exists");
+  EXPECT_EQ(refusal(a, path("none/b")), text(a, path("none/b")) + "No such file or directory");
+  EXPECT_EQ(refusal(a, path("a/b")), text(a, path("a/b")) + "Not a directory");
+  fs::make_directory(path("d"));
+  EXPECT_EQ(refusal(path("d"), path("e")), text(path("d"), path("e")) + "Operation not permitted");
+  EXPECT_EQ(refusal(a, path("d")), text(a, path("d")) + "File exists");
+  EXPECT_EQ(refusal(a, ""), "link: the path is empty: expected a name");
+  EXPECT_EQ(refusal("", a), "link: the path is empty: expected a name");
+}
+
+MAIN_TYPED_TEST_WITH(Folder, Files, GiveOneOfSeveralLinkersTheName) {
+  std::vector<Coroutine<>> linkers;
+  int linked = 0;
+  for (int i = 0; i < 5; ++i) {
+    const std::string own = path("own " + std::to_string(i));
+    fs::write_file(own, std::to_string(i));
+    linkers.push_back(spawn("linker", [own, name = path("name"), &linked] {
+      try {
+        fs::link(own, name);
+        ++linked;
+      } catch (const InputOutputError& error) {
+        EXPECT_EQ(error.code(), EEXIST);
+      }
+      EXPECT_EQ(fs::status(own).links == 2, fs::read_file(name) == fs::read_file(own));
+    }));
+  }
+  for (const auto& linker : linkers) await(linker);
+  EXPECT_EQ(linked, 1);
 }
 
 MAIN_TYPED_TEST_WITH(Folder, Files, StayOpenWhenTheirNameIsRemoved) {

@@ -38,6 +38,13 @@ void rename(std::string_view from, std::string_view to, const WaitOptions& optio
   detail::finish(request, options, place);
 }
 
+void link(std::string_view existing, std::string_view name, const WaitOptions& options,
+          SourcePlace place) {
+  detail::check_token(options);
+  backend::PathRequest request = backend::PathRequest::link(files(), existing, name);
+  detail::finish(request, options, place);
+}
+
 void remove(std::string_view path, const WaitOptions& options, SourcePlace place) {
   ask(backend::FileCall::Remove, path, options, place);
 }

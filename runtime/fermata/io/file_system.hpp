@@ -28,6 +28,14 @@ namespace fermata::fs {
 void rename(std::string_view from, std::string_view to, const WaitOptions& options = {},
             SourcePlace place = SourcePlace::current());
 
+/// Makes `name` another name of the file `existing`, a hard link. Fails with EEXIST when there is
+/// something of that name: of several callers at most one succeeds. A network file system whose
+/// reply was lost may report EEXIST for a link that it has made: FileStatus::links of `existing`
+/// tells. EPERM for a directory, and where the file system knows no links; EXDEV when the two are
+/// on different file systems.
+void link(std::string_view existing, std::string_view name, const WaitOptions& options = {},
+          SourcePlace place = SourcePlace::current());
+
 /// Removes a name; not of a directory. Who has the file open keeps it.
 void remove(std::string_view path, const WaitOptions& options = {},
             SourcePlace place = SourcePlace::current());

@@ -38,6 +38,8 @@ const char* to_string(FileCall call) noexcept {
       return "open";
     case FileCall::Rename:
       return "rename";
+    case FileCall::Link:
+      return "link";
     case FileCall::Remove:
       return "remove";
     case FileCall::MakeDirectory:

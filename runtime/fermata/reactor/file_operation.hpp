@@ -30,6 +30,7 @@ struct FileStatus {
   FileType type = FileType::Other;
   std::uint64_t size = 0;         // In bytes; of a regular file.
   std::uint32_t permissions = 0;  // The lower twelve bits of the mode.
+  std::uint64_t links = 0;        // Its names.
   WallTime modified;
 };
 
@@ -88,6 +89,7 @@ enum class FileCall : std::uint8_t {
   Open,
   PathStatus,
   Rename,
+  Link,
   Remove,
   MakeDirectory,
   RemoveDirectory,

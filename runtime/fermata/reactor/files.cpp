@@ -113,6 +113,11 @@ PathRequest PathRequest::rename(Files& files, std::string_view from, std::string
   return {files, FileCall::Rename, from, to, 0};
 }
 
+PathRequest PathRequest::link(Files& files, std::string_view from, std::string_view to) {
+  require_path(to, to_string(FileCall::Link));
+  return {files, FileCall::Link, from, to, 0};
+}
+
 PathRequest PathRequest::make_directory(Files& files, std::string_view path,
                                         std::uint32_t permissions) {
   require_permissions(permissions, FileCall::MakeDirectory);

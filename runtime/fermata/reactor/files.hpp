@@ -61,6 +61,7 @@ class PathRequest final : public FileRequest {
   PathRequest(Files& files, FileCall call, std::string_view path);
 
   [[nodiscard]] static PathRequest rename(Files& files, std::string_view from, std::string_view to);
+  [[nodiscard]] static PathRequest link(Files& files, std::string_view from, std::string_view to);
   [[nodiscard]] static PathRequest make_directory(Files& files, std::string_view path,
                                                   std::uint32_t permissions);
 

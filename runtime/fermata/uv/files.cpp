@@ -51,7 +51,7 @@ FileType type_of(uv_dirent_type_t type) {
 
 FileStatus status_of(const uv_stat_t& status) {
   return {type_of(status.st_mode), status.st_size,
-          static_cast<std::uint32_t>(status.st_mode & kPermissionBits),
+          static_cast<std::uint32_t>(status.st_mode & kPermissionBits), status.st_nlink,
           WallTime{status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec}};
 }
 
@@ -220,6 +220,8 @@ int Files::Job::begin() {
       return uv_fs_stat(loop, &fs, path, fs_done);
     case backend::FileCall::Rename:
       return uv_fs_rename(loop, &fs, path, op.target.c_str(), fs_done);
+    case backend::FileCall::Link:
+      return uv_fs_link(loop, &fs, path, op.target.c_str(), fs_done);
     case backend::FileCall::Remove:
       return uv_fs_unlink(loop, &fs, path, fs_done);
     case backend::FileCall::MakeDirectory:

@@ -64,6 +64,8 @@ std::string call_text(const backend::FileOperation& operation) {
       return "opens " + path;
     case backend::FileCall::Rename:
       return fmt::format("renames {} to {}", path, path_text(operation.target));
+    case backend::FileCall::Link:
+      return fmt::format("links {} to {}", path, path_text(operation.target));
     case backend::FileCall::Remove:
       return "removes " + path;
     case backend::FileCall::MakeDirectory:

@@ -43,6 +43,7 @@ FileStatus Disk::status(Inode inode) const {
   return {.type = node.type,
           .size = node.image.seen().size(),
           .permissions = node.permissions,
+          .links = attributes(inode).links,
           .modified = node.modified};
 }
 

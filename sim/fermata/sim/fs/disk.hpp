@@ -115,6 +115,7 @@ class Disk {
   int sync_directory(const DiskPath& path);
   /// Another name for the file `linked`, which has a name already.
   int link(Inode linked, const DiskPath& path);
+  int link(const DiskPath& existing, const DiskPath& path);
   /// A symbolic link that leads to `target`.
   int make_link(std::string_view target, const DiskPath& path);
 

@@ -70,6 +70,18 @@ std::size_t DiskFaults::shortened(const DiskCall& call, std::size_t size, Fault 
   return part == 0 ? size : static_cast<std::size_t>(part);
 }
 
+bool DiskFaults::loses_reply(const DiskCall& call) {
+  const auto tell = [&](const Decision&) {
+    return "the answer to " + call.text() + " is lost, and the call made again";
+  };
+  return machine_.faults().strikes(Fault::LostReply, kStream, key_of(call.key, "reply"), tell);
+}
+
+bool DiskFaults::is_stale(const DiskCall& call, const char* what) {
+  const auto tell = [&](const Decision&) { return call.text() + what; };
+  return machine_.faults().strikes(Fault::StaleFolder, kStream, key_of(call.key, "stale"), tell);
+}
+
 DiskFaults::SyncFailure DiskFaults::sync_failure(const DiskCall& call) {
   constexpr auto kCount = static_cast<std::uint64_t>(SyncFailure::GivesUp) + 1;
   const auto tell = [&](const Decision& decision) {

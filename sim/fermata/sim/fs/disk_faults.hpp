@@ -38,6 +38,10 @@ class DiskFaults {
   [[nodiscard]] bool has_error(const DiskCall& call);
   /// How much of `size` is moved; `fault` is ShortRead or ShortWrite.
   [[nodiscard]] std::size_t shortened(const DiskCall& call, std::size_t size, Fault fault);
+  /// Whether the answer to a call that a server has carried out is lost.
+  [[nodiscard]] bool loses_reply(const DiskCall& call);
+  /// Whether a shared folder shows what it was, or an open file in it has become stale.
+  [[nodiscard]] bool is_stale(const DiskCall& call, const char* what);
   /// How a sync fails.
   enum class SyncFailure : std::uint8_t { None, MayBeTriedAgain, GivesUp };
   [[nodiscard]] SyncFailure sync_failure(const DiskCall& call);

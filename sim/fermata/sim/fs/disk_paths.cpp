@@ -122,6 +122,12 @@ int Disk::link(Inode linked, const DiskPath& path) {
   return 0;
 }
 
+int Disk::link(const DiskPath& existing, const DiskPath& path) {
+  Inode linked = 0;
+  const int code = find(existing, linked, Last::IsTaken);
+  return code != 0 ? code : link(linked, path);
+}
+
 int Disk::make_link(std::string_view target, const DiskPath& path) {
   FERMATA_ASSERT(!target.empty());
   Place place;

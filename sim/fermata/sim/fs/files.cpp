@@ -50,6 +50,8 @@ const char* name_of(backend::FileCall call) {
       return "the close of";
     case backend::FileCall::Rename:
       return "the rename";
+    case backend::FileCall::Link:
+      return "the link";
     case backend::FileCall::Remove:
       return "the removal of";
     case backend::FileCall::MakeDirectory:
@@ -94,8 +96,7 @@ void SimFiles::begin_later(Job& job, Instant when) {
 std::string SimFiles::text(const backend::FileOperation& operation) const {
   FERMATA_ASSERT(!path_of(operation).empty());
   std::string text = fmt::format("{} '{}'", name_of(operation.call), path_of(operation));
-  if (operation.call == backend::FileCall::Rename)
-    text += fmt::format(" -> '{}'", operation.target);
+  if (!operation.target.empty()) text += fmt::format(" -> '{}'", operation.target);
   return text + machine_.place();
 }
 
@@ -126,7 +127,6 @@ void SimFiles::end(Job& job) {
     return finished(operation, 0);
   }
   if (withdrawn || machine_.over()) return finished(operation, ECANCELED);
-  disk_.set_time(attachment_.runtime().reactor().wall_clock());
   const auto words = [&] { return text(operation); };
   const Answer answer = perform(operation, {key, words});
   RunLog* const told = noted ? machine_.run_log() : nullptr;
@@ -138,9 +138,15 @@ void SimFiles::end(Job& job) {
 
 SimFiles::Answer SimFiles::perform(backend::FileOperation& operation, const DiskCall& call) {
   if (operation.call == backend::FileCall::Open) return open(operation, call);
-  const auto file = open_.find(operation.file);
-  if (file != open_.end()) return perform_on(file->second, operation, call);
-  return {perform_at_path(operation, call), 0};
+  const auto found = open_.find(operation.file);
+  if (found == open_.end()) return {perform_at_path(operation, call), 0};
+  const OpenFile& file = found->second;
+  if (!file.is_known()) return {ESTALE, 0};
+  if (file.shared != nullptr && !file.disk->is_named(file.inode) &&
+      faults_.is_stale(call, " finds that the file is gone from the server"))
+    return {ESTALE, 0};
+  set_time(*file.disk);
+  return perform_on(file, operation, call);
 }
 
 SimFiles::Answer SimFiles::perform_on(const OpenFile& file, backend::FileOperation& operation,
@@ -151,9 +157,9 @@ SimFiles::Answer SimFiles::perform_on(const OpenFile& file, backend::FileOperati
     case backend::FileCall::Write:
       return write(file, operation, call);
     case backend::FileCall::Truncate:
-      return {file.mode.write ? disk_.truncate(file.inode, operation.length) : EINVAL, 0};
+      return {file.mode.write ? file.disk->truncate(file.inode, operation.length) : EINVAL, 0};
     case backend::FileCall::Status:
-      operation.status = disk_.status(file.inode);
+      operation.status = file.disk->status(file.inode);
       return {};
     case backend::FileCall::Lock:
       return lock(file, operation);
@@ -163,34 +169,91 @@ SimFiles::Answer SimFiles::perform_on(const OpenFile& file, backend::FileOperati
 }
 
 int SimFiles::perform_at_path(backend::FileOperation& operation, const DiskCall& call) {
-  const std::string& path = operation.path;
+  const Where at = where(operation.path);
+  set_time(*at.disk);
   switch (operation.call) {
     case backend::FileCall::PathStatus:
-      return disk_.status(path, operation.status);
-    case backend::FileCall::Rename:
-      return disk_.rename(path, operation.target);
-    case backend::FileCall::Remove:
-      return disk_.remove(path);
-    case backend::FileCall::MakeDirectory:
-      return is_full(call, operation.path) ? ENOSPC
-                                           : disk_.make_directory(path, operation.mode.permissions);
-    case backend::FileCall::RemoveDirectory:
-      return disk_.remove_directory(path);
+      return at.disk->status(at.path, operation.status);
     case backend::FileCall::ListDirectory:
-      return disk_.list(path, operation.entries);
+      return list(at, operation, call);
     case backend::FileCall::SyncDirectory:
       if (faults_.has_error(call)) return EIO;
-      return disk_.sync_directory(path);
+      return at.disk->sync_directory(at.path);
+    default:
+      break;
+  }
+  const int code = change_names(at, operation, call);
+  if (at.shared != nullptr) at.shared->forget_listings(machine_.number());
+  if (code != 0 || at.shared == nullptr || !faults_.loses_reply(call)) return code;
+  return change_names(at, operation, call);
+}
+
+int SimFiles::change_names(const Where& at, const backend::FileOperation& operation,
+                           const DiskCall& call) {
+  Disk& disk = *at.disk;
+  switch (operation.call) {
+    case backend::FileCall::Rename:
+    case backend::FileCall::Link: {
+      FERMATA_ASSERT(!operation.target.empty());
+      const Where target = where(operation.target);
+      if (target.disk != at.disk) return EXDEV;
+      if (operation.call == backend::FileCall::Rename) return disk.rename(at.path, target.path);
+      return is_full(call, target) ? ENOSPC : disk.link(at.path, target.path);
+    }
+    case backend::FileCall::Remove:
+      return disk.remove(at.path);
+    case backend::FileCall::MakeDirectory:
+      return is_full(call, at) ? ENOSPC : disk.make_directory(at.path, operation.mode.permissions);
+    case backend::FileCall::RemoveDirectory:
+      return disk.remove_directory(at.path);
     default:
       return EBADF;
   }
 }
 
+int SimFiles::list(const Where& at, backend::FileOperation& operation, const DiskCall& call) {
+  constexpr Duration kLongestStale = std::chrono::seconds(3);
+  if (at.shared == nullptr) return at.disk->list(at.path, operation.entries);
+  FERMATA_ASSERT(at.disk == &at.shared->disk);
+  FERMATA_ASSERT(operation.entries.empty());
+  auto& listings = at.shared->listings;
+  const std::pair key(machine_.number(), at.path);
+  const auto known = listings.find(key);
+  FERMATA_ASSERT(known == listings.end() || known->second.seen <= machine_.now());
+  const bool may_be_stale =
+      known != listings.end() && machine_.now() - known->second.seen <= kLongestStale;
+  if (may_be_stale && faults_.is_stale(call, " shows what was there some time ago")) {
+    operation.entries = known->second.entries;
+    return 0;
+  }
+  const int code = at.disk->list(at.path, operation.entries);
+  if (code == 0) listings[key] = {machine_.now(), operation.entries};
+  return code;
+}
+
+SimFiles::Where SimFiles::where(const std::string& path) const {
+  FERMATA_ASSERT(!path.empty());
+  std::shared_ptr<SharedDisk> shared = shared_.find(path);
+  if (shared == nullptr) return {&disk_, nullptr, path};
+  FERMATA_ASSERT(path.size() >= shared->path.size());
+  Disk* const disk = &shared->disk;
+  std::string inside = '/' + path.substr(shared->path.size());
+  return {disk, std::move(shared), std::move(inside)};
+}
+
+void SimFiles::set_time(Disk& disk) const {
+  const bool is_own = &disk == &disk_;
+  disk.set_time(is_own ? attachment_.runtime().reactor().wall_clock()
+                       : NodeClock().wall(machine_.now()));
+}
+
 SimFiles::Answer SimFiles::open(backend::FileOperation& operation, const DiskCall& call) {
   if (out_of_descriptors(machine_, backend::RandomStream::Disk, "file")) return {EMFILE, 0};
-  if (operation.mode.create && is_full(call, operation.path)) return {ENOSPC, 0};
-  OpenFile opened{0, operation.mode};
-  const int code = disk_.open(operation.path, operation.mode, opened.inode);
+  const Where at = where(operation.path);
+  if (operation.mode.create && is_full(call, at)) return {ENOSPC, 0};
+  set_time(*at.disk);
+  OpenFile opened{at.disk, at.shared, at.disk->life(), 0, operation.mode};
+  const int code = at.disk->open(at.path, operation.mode, opened.inode);
   if (code != 0) return {code, 0};
   const int file = open_.empty() ? kFirstFile : open_.rbegin()->first + 1;
   FERMATA_ASSERT(opened.inode != 0);
@@ -202,23 +265,29 @@ SimFiles::Answer SimFiles::open(backend::FileOperation& operation, const DiskCal
 void SimFiles::close(int file) {
   const auto closed = open_.find(file);
   FERMATA_ASSERT(closed != open_.end());
-  disk_.locks().whole.clear(&closed->second);
-  disk_.release(closed->second.inode);
+  let_go(closed->second);
   open_.erase(closed);
+}
+
+void SimFiles::let_go(const OpenFile& file) {
+  FERMATA_ASSERT(file.disk != nullptr && file.inode != 0);
+  if (!file.is_known()) return;
+  file.disk->locks().whole.clear(&file);
+  file.disk->release(file.inode);
 }
 
 SimFiles::Answer SimFiles::read(const OpenFile& file, backend::FileOperation& operation,
                                 const DiskCall& call) {
   if (!file.mode.read) return {EBADF, 0};
   if (faults_.has_error(call)) return {EIO, 0};
-  const std::uint64_t end = disk_.image(file.inode).seen().size();
+  const std::uint64_t end = file.disk->image(file.inode).seen().size();
   const std::uint64_t there = end - std::min(end, operation.offset);
   const std::size_t size =
       faults_.shortened(call, std::min<std::size_t>(operation.size, there), Fault::ShortRead);
   FERMATA_ASSERT(size <= operation.rest().size());
   Answer answer;
   answer.code =
-      disk_.read(file.inode, operation.offset, operation.rest().first(size), answer.moved);
+      file.disk->read(file.inode, operation.offset, operation.rest().first(size), answer.moved);
   FERMATA_ASSERT(answer.moved <= size);
   return answer;
 }
@@ -231,24 +300,24 @@ SimFiles::Answer SimFiles::write(const OpenFile& file, backend::FileOperation& o
   if (!rest.empty() && faults_.finds_no_space(call)) return {ENOSPC, 0};
   const std::size_t size = faults_.shortened(call, rest.size(), Fault::ShortWrite);
   const std::uint64_t offset =
-      file.mode.append ? disk_.image(file.inode).seen().size() : operation.offset;
+      file.mode.append ? file.disk->image(file.inode).seen().size() : operation.offset;
   Answer answer;
-  answer.code = disk_.write(file.inode, offset, rest.first(size), rest.size(), answer.moved);
+  answer.code = file.disk->write(file.inode, offset, rest.first(size), rest.size(), answer.moved);
   FERMATA_ASSERT(answer.moved <= size);
   return answer;
 }
 
 int SimFiles::sync(const OpenFile& file, const DiskCall& call) {
   const DiskFaults::SyncFailure failure = faults_.sync_failure(call);
-  if (failure == DiskFaults::SyncFailure::GivesUp) disk_.give_up_changes(file.inode);
+  if (failure == DiskFaults::SyncFailure::GivesUp) file.disk->give_up_changes(file.inode);
   if (failure != DiskFaults::SyncFailure::None) return EIO;
-  disk_.sync(file.inode);
+  file.disk->sync(file.inode);
   return 0;
 }
 
-bool SimFiles::is_full(const DiskCall& call, const std::string& path) {
-  FERMATA_ASSERT(!path.empty());
-  return !disk_.exists(path) && faults_.finds_no_space(call);
+bool SimFiles::is_full(const DiskCall& call, const Where& at) {
+  FERMATA_ASSERT(!at.path.empty());
+  return !at.disk->exists(at.path) && faults_.finds_no_space(call);
 }
 
 }  // namespace fermata::sim::detail

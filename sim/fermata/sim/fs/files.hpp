@@ -12,6 +12,7 @@
 #include "fermata/sim/fs/disk.hpp"
 #include "fermata/sim/fs/disk_faults.hpp"
 #include "fermata/sim/fs/file_locks.hpp"
+#include "fermata/sim/fs/shared_disk.hpp"
 #include "fermata/sim/machine/agenda.hpp"
 #include "fermata/sim/record/run_log.hpp"
 
@@ -21,8 +22,14 @@ class Machine;
 
 class SimFiles final : public backend::Files {
  public:
-  SimFiles(fermata::detail::Attachment& attachment, Machine& machine, Disk& disk)
-      : backend::Files(attachment), machine_(machine), disk_(disk), faults_(machine) {}
+  /// `shared` may get further disks later.
+  SimFiles(fermata::detail::Attachment& attachment, Machine& machine, Disk& disk,
+           const SharedDisks& shared)
+      : backend::Files(attachment),
+        machine_(machine),
+        disk_(disk),
+        shared_(shared),
+        faults_(machine) {}
   ~SimFiles() override;
 
  private:
@@ -37,12 +44,25 @@ class SimFiles final : public backend::Files {
     std::uint64_t key;  // Of what it does and where.
     bool withdrawn = false;
     bool waits_for_lock = false;
+    Disk* waits_on = nullptr;             // Whose lock that is.
     std::optional<RunLog::CallId> noted;  // In the run log.
     std::list<Job>::iterator self;
   };
   struct OpenFile {
+    Disk* disk = nullptr;
+    std::shared_ptr<SharedDisk> shared;  // That it is a part of; null for the machine's own.
+    std::uint64_t life = 0;              // Of the disk, when it was opened.
     Disk::Inode inode = 0;
     OpenMode mode;
+
+    /// Whether it is open still: a server that has crashed knows it no more.
+    [[nodiscard]] bool is_known() const noexcept { return disk->life() == life; }
+  };
+  /// A path, and the disk that it leads to.
+  struct Where {
+    Disk* disk;
+    std::shared_ptr<SharedDisk> shared;  // Null for the machine's own.
+    std::string path;                    // On that disk.
   };
   struct Answer {
     int code = 0;
@@ -60,6 +80,13 @@ class SimFiles final : public backend::Files {
   Answer perform(backend::FileOperation& operation, const DiskCall& call);
   Answer perform_on(const OpenFile& file, backend::FileOperation& operation, const DiskCall& call);
   int perform_at_path(backend::FileOperation& operation, const DiskCall& call);
+  int change_names(const Where& where, const backend::FileOperation& operation,
+                   const DiskCall& call);
+  int list(const Where& where, backend::FileOperation& operation, const DiskCall& call);
+  [[nodiscard]] Where where(const std::string& path) const;
+  /// Gives the disk the time of what happens to it now.
+  void set_time(Disk& disk) const;
+  static void let_go(const OpenFile& file);
   Answer open(backend::FileOperation& operation, const DiskCall& call);
   void close(int file);
   Answer read(const OpenFile& file, backend::FileOperation& operation, const DiskCall& call);
@@ -74,12 +101,13 @@ class SimFiles final : public backend::Files {
   [[nodiscard]] bool waits_on(Job& job);
   void look(Job& job);
   /// Whether there is no space for what the operation would make.
-  [[nodiscard]] bool is_full(const DiskCall& call, const std::string& path);
+  [[nodiscard]] bool is_full(const DiskCall& call, const Where& where);
   /// "the write to 'settings'", for people.
   [[nodiscard]] std::string text(const backend::FileOperation& operation) const;
 
   Machine& machine_;
   Disk& disk_;
+  const SharedDisks& shared_;
   DiskFaults faults_;
   std::map<int, OpenFile> open_;  // By number; each is the owner of its lock.
   std::list<Job> jobs_;

@@ -10,11 +10,19 @@
 namespace fermata::sim::detail {
 
 SimFiles::~SimFiles() {
-  for (const auto& [number, file] : open_) disk_.locks().whole.clear(&file);
+  // Of its own disk the machine has let everything go, or that disk goes with it.
+  for (const auto& [number, file] : open_) {
+    if (file.shared == nullptr) {
+      disk_.locks().whole.clear(&file);
+    } else {
+      let_go(file);
+    }
+  }
 }
 
 void SimFiles::Job::stop_waiting() noexcept {
-  if (std::exchange(waits_for_lock, false)) files.disk_.locks().whole.remove(*this);
+  if (!std::exchange(waits_for_lock, false)) return;
+  waits_on->locks().whole.remove(*this);
 }
 
 FileLocks::Lock SimFiles::wanted_lock(const OpenFile& file,
@@ -27,8 +35,9 @@ FileLocks::Lock SimFiles::wanted_lock(const OpenFile& file,
 bool SimFiles::is_hindered(const backend::FileOperation& operation) const {
   const auto file = open_.find(operation.file);
   FERMATA_ASSERT(file != open_.end());
-  return disk_.locks().whole.obstacle(file->second.inode, wanted_lock(file->second, operation)) !=
-         nullptr;
+  const OpenFile& opened = file->second;
+  return opened.is_known() && opened.disk->locks().whole.obstacle(
+                                  opened.inode, wanted_lock(opened, operation)) != nullptr;
 }
 
 bool SimFiles::waits_on(Job& job) {
@@ -39,7 +48,10 @@ bool SimFiles::waits_on(Job& job) {
     job.stop_waiting();
     return false;
   }
-  if (!std::exchange(job.waits_for_lock, true)) disk_.locks().whole.add(job);
+  if (!std::exchange(job.waits_for_lock, true)) {
+    job.waits_on = open_.find(operation.file)->second.disk;
+    job.waits_on->locks().whole.add(job);
+  }
   return true;
 }
 
@@ -53,7 +65,7 @@ void SimFiles::look(Job& job) {
 SimFiles::Answer SimFiles::lock(const OpenFile& file, const backend::FileOperation& operation) {
   const FileLocks::Lock wanted = wanted_lock(file, operation);
   FERMATA_ASSERT(operation.call == backend::FileCall::Lock);
-  FileLocks& locks = disk_.locks().whole;
+  FileLocks& locks = file.disk->locks().whole;
   if (locks.obstacle(file.inode, wanted) != nullptr) return {0, 0};
   locks.set(file.inode, wanted);
   return {0, 1};
@@ -62,7 +74,7 @@ SimFiles::Answer SimFiles::lock(const OpenFile& file, const backend::FileOperati
 void SimFiles::unlock(int file) noexcept {
   const auto found = open_.find(file);
   FERMATA_ASSERT(found != open_.end());
-  disk_.locks().whole.clear(&found->second);
+  found->second.disk->locks().whole.clear(&found->second);
 }
 
 void SimFiles::explain_lock(const backend::FileOperation& operation,
@@ -70,7 +82,9 @@ void SimFiles::explain_lock(const backend::FileOperation& operation,
   FERMATA_ASSERT(operation.call == backend::FileCall::Lock);
   const auto file = open_.find(operation.file);
   if (file == open_.end()) return facts.outside("the disk");
-  disk_.locks().whole.explain(file->second.inode, wanted_lock(file->second, operation), facts);
+  const OpenFile& opened = file->second;
+  if (!opened.is_known()) return facts.outside("the server of the folder");
+  opened.disk->locks().whole.explain(opened.inode, wanted_lock(opened, operation), facts);
 }
 
 }  // namespace fermata::sim::detail

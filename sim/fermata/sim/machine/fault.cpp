@@ -49,6 +49,8 @@ constexpr std::array<const char*, kFaultCount> kNames = {
     "busy",
     "thread-creation-failure",
     "clock-step",
+    "lost-reply",
+    "stale-folder",
 };
 
 std::optional<Fault> fault_of(std::string_view name) {

@@ -44,8 +44,10 @@ enum class Fault : std::uint8_t {
   Busy,               // a coroutine computes: time passes before the next one has control
   ThreadCreationFailure,  // a machine that may refuse threads does so: pthread_create gives EAGAIN
   ClockStep,              // a machine that may step its wall clock sets it, forwards or backwards
+  LostReply,              // a call on a shared folder is made twice, since its answer was lost
+  StaleFolder,            // a machine sees a shared folder as it was, or loses an open file of it
 };
-inline constexpr std::size_t kFaultCount = 32;
+inline constexpr std::size_t kFaultCount = 34;
 
 /// "delay", "short-read", ...
 [[nodiscard]] const char* to_string(Fault fault) noexcept;

@@ -102,6 +102,7 @@ void NodeState::make_runtime() {
       std::make_unique<SimReactor>(*this, Surroundings{.network = stage_.network(),
                                                        .programs = stage_.program_table(),
                                                        .disk = disk(),
+                                                       .shared_disks = stage_.shared_disks(),
                                                        .terminal = terminal()});
   reactor_ = reactor.get();
   RuntimeOptions options;

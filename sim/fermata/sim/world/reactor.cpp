@@ -39,7 +39,7 @@ SimReactor::SimReactor(Program& program, const Surroundings& around)
       triggers_(attachment_, program),
       streams_(attachment_, program, around.network, around.terminal),
       datagrams_(attachment_, program, around.network),
-      files_(attachment_, program, around.disk),
+      files_(attachment_, program, around.disk, around.shared_disks),
       file_watches_(attachment_, program, around.disk),
       names_(attachment_, program, around.network.names()),
       threads_(attachment_, program),

@@ -31,6 +31,7 @@ struct Surroundings {
   Network& network;
   const ProgramTable& programs;
   Disk& disk;
+  const SharedDisks& shared_disks;
   Terminal& terminal;
 };
 

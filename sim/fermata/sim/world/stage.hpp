@@ -16,6 +16,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/context/context_pool.hpp"
+#include "fermata/sim/fs/shared_disk.hpp"
 #include "fermata/sim/machine/agenda.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
 #include "fermata/sim/net/network.hpp"
@@ -41,6 +42,7 @@ class Stage : public RunState {
   [[nodiscard]] FaultPlan& faults() noexcept { return faults_; }
   [[nodiscard]] Network& network() noexcept { return network_; }
   [[nodiscard]] ProgramTable& program_table() noexcept { return program_table_; }
+  [[nodiscard]] SharedDisks& shared_disks() noexcept { return shared_disks_; }
   [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
 
   // --- time and turns ---
@@ -106,6 +108,7 @@ class Stage : public RunState {
   FaultPlan faults_;
   Network network_;
   ProgramTable program_table_;
+  SharedDisks shared_disks_;
   std::optional<Failure> failure_;
   std::vector<std::string> log_;
 

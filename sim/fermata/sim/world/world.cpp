@@ -143,6 +143,10 @@ void World::heal() { state_->heal(); }
 
 void World::nemesis(const NemesisOptions& options) { state_->begin_nemesis(options); }
 
+void World::share_folder(std::string_view path) { state_->shared_disks().add(path); }
+
+void World::crash_folder(std::string_view path) { state_->crash_folder(path); }
+
 void World::set_addresses(std::string_view host, std::span<const Address> addresses) {
   state_->network().names().set(host, {addresses.begin(), addresses.end()});
 }

@@ -201,6 +201,15 @@ class World {
   /// ignored, and no addresses mean that there is no such host. Names of nodes need no definition.
   void set_addresses(std::string_view host, std::span<const Address> addresses);
 
+  /// Gives all machines of this run the same folder at `path`, empty, as a server does over a
+  /// network; sim/fs/shared_disk.hpp says what may go wrong. Throws UsageError when `path` is not
+  /// absolute, or one such folder is inside of another.
+  void share_folder(std::string_view path);
+  /// Crashes the server of a shared folder and brings it up again, between two calls: what nobody
+  /// has synced is lost in part, and what machines have open there is stale. Throws UsageError when
+  /// no folder is shared at `path`.
+  void crash_folder(std::string_view path);
+
   /// Registers a program called `name`, a path or a name for PATH, on every machine from now on. A
   /// program whose name is a whole shell command defines what `sh -c` does with that command.
   void program(std::string_view name, ScriptedProgram script);

@@ -233,6 +233,7 @@ void WorldState::reset(const WorldOptions& options, const Instruments& instrumen
   faults_.begin(options.faults, instruments.run_log != nullptr ? this : nullptr);
   network_.reset();
   program_table_.reset();
+  shared_disks_.clear();
   action_agenda_.clear();
   if (!actions_.empty()) actions_.clear();
   hash.reset();

@@ -52,6 +52,8 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   void meet_crash(NodeState& node) override;
   /// Crashes a node that has not ended. REQUIRES: no program runs.
   void crash_now(NodeState& node);
+  /// Crashes the server of a shared folder.
+  void crash_folder(std::string_view path);
   /// "'desk' crashes at +0.4 ms", for people.
   [[nodiscard]] std::string crash_text(const NodeState& node) const;
   /// Begins a nemesis; throws UsageError when `options` cannot be.
@@ -116,7 +118,10 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   bool within_instant_limit(Instant when);
   /// Calls `action` outside of every node.
   void outside(std::function<void()> action);
-  void crash_disk(NodeState& node);
+  /// What of `disk` was not synced is lost in part, as drawn by `key`; `owner` and `place` are
+  /// for people.
+  void crash_disk(Disk& disk, std::uint64_t key, const std::string& owner,
+                  const std::string& place);
   [[nodiscard]] static std::uint64_t crash_key(const NodeState& node, std::uint64_t part) noexcept;
   void tell_of_end();
   [[nodiscard]] bool may_come_up(const NodeState& node) const noexcept;

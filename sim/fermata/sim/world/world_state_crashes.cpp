@@ -64,33 +64,44 @@ void WorldState::crash_now(NodeState& node) {
   hash = so_far;
   FERMATA_ASSERT(node.is_down());
   FERMATA_ASSERT(node.phase() == NodeState::Phase::Ended);
-  crash_disk(node);
+  FERMATA_ASSERT(node.is_down());
+  crash_disk(node.disk(), key_of(node.key(), "crash"), node.name(), node.place());
   node.record_files(true);
 }
 
-void WorldState::crash_disk(NodeState& node) {
-  FERMATA_ASSERT(node.is_down());
+void WorldState::crash_disk(Disk& disk, std::uint64_t key, const std::string& owner,
+                            const std::string& place) {
   class Listener final : public CrashListener {
    public:
-    Listener(Decisions& decisions, const NodeState& node) : decisions_(decisions), node_(node) {}
+    Listener(Decisions& decisions, const std::string& place)
+        : decisions_(decisions), place_(place) {}
     [[nodiscard]] std::uint64_t last_told() const override { return decisions_.last_told(); }
     void tell(std::uint64_t told, std::string sentence) override {
       decisions_.tell_later(told, [&] { return std::move(sentence); });
     }
-    [[nodiscard]] std::string place() const override { return node_.place(); }
+    [[nodiscard]] std::string place() const override { return place_; }
 
    private:
     Decisions& decisions_;
-    const NodeState& node_;
+    const std::string& place_;
   };
   const auto tell = [&](const Decision&) {
-    return fmt::format("what '{}' had not synced when it crashed is lost in part", node.name());
+    return fmt::format("what '{}' had not synced when it crashed is lost in part", owner);
   };
-  const auto draw = [&](std::uint64_t key, std::uint64_t bound) {
-    return decisions_.draw(backend::RandomStream::Disk, crash_key(node, key), bound, tell);
+  const auto draw = [&](std::uint64_t part, std::uint64_t bound) {
+    return decisions_.draw(backend::RandomStream::Disk, key_of(key, part), bound, tell);
   };
-  Listener listener(decisions_, node);
-  node.disk().crash(draw, decisions_.names().wanted() ? &listener : nullptr);
+  FERMATA_ASSERT(!owner.empty());
+  Listener listener(decisions_, place);
+  disk.crash(draw, decisions_.names().wanted() ? &listener : nullptr);
+}
+
+void WorldState::crash_folder(std::string_view path) {
+  SharedDisk& shared = shared_disks_.known(path);
+  const std::uint64_t life = shared.disk.life();
+  crash_disk(shared.disk, key_of(key_of("shared folder"), path), shared.path,
+             fmt::format(" on '{}'", shared.path));
+  FERMATA_ASSERT(shared.disk.life() != life);
 }
 
 std::uint64_t WorldState::crash_key(const NodeState& node, std::uint64_t part) noexcept {

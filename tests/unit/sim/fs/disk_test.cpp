@@ -380,6 +380,9 @@ TEST_F(DiskTest, AFileHasSeveralNames) {
   EXPECT_EQ(disk_.link(inode, "b"), 0);
   EXPECT_EQ(disk_.link(inode, "b"), EEXIST);
   EXPECT_EQ(disk_.attributes(inode).links, 2u);
+  FileStatus status;
+  EXPECT_EQ(disk_.status("b", status), 0);
+  EXPECT_EQ(status.links, 2u);
   EXPECT_EQ(disk_.remove("a"), 0);
   EXPECT_EQ(contents("b"), "x");
   EXPECT_EQ(disk_.attributes(inode).links, 1u);

@@ -153,6 +153,55 @@ TEST_F(SimFilesTest, RunOutOfSpace) {
   EXPECT_GT(creations, 20u);
 }
 
+TEST_F(SimFilesTest, FindNoSpaceForAnotherName) {
+  std::uint64_t refused = 0;
+  runs_with(Fault::DiskFull, 100, [&] {
+    if (code_of([] { fs::write_file("/f", ""); }) != 0) return;
+    const int code = code_of([] { fs::link("/f", "/g"); });
+    EXPECT_TRUE(code == 0 || code == ENOSPC) << code;
+    EXPECT_EQ(fs::status("/f").links, code == 0 ? 2u : 1u);
+    refused += code != 0 ? 1 : 0;
+    if (code != 0) return;
+    EXPECT_EQ(code_of([] { fs::link("/f", "/g"); }), EEXIST);
+  });
+  EXPECT_GT(refused, 5u);
+}
+
+// The file is durable, and its second name may not be.
+TEST_F(SimFilesTest, LoseALinkWhoseDirectoryWasNotSynced) {
+  std::uint64_t lost = 0;
+  std::uint64_t kept = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    decisions_.begin(seed);
+    world_.reset({.faults = FaultSet::none()});
+    const bool synced = seed % 2 == 0;
+    int life = 0;
+    Node& machine = world_.node("machine", [&, synced] {
+      if (++life == 2) {
+        const bool is_there = code_of([] { static_cast<void>(fs::status("/b")); }) == 0;
+        EXPECT_EQ(fs::status("/a").links, is_there ? 2u : 1u);
+        EXPECT_TRUE(is_there || !synced);
+        (is_there ? kept : lost) += 1;
+        return;
+      }
+      File file = File::open("/a", OpenMode::creating());
+      file.sync();
+      fs::sync_directory("/");
+      fs::link("/a", "/b");
+      if (synced) fs::sync_directory("/");
+      delay(1h);
+    });
+    world_.at(1s, [&] {
+      machine.crash();
+      machine.restart();
+    });
+    world_.run();
+    EXPECT_FALSE(world_.failure());
+  }
+  EXPECT_GT(lost, 10u);
+  EXPECT_GT(kept, 60u);
+}
+
 TEST_F(SimFilesTest, Fail) {
   std::uint64_t failures[3] = {};
   const std::uint64_t hits = runs_with(Fault::DiskError, 200, [&] {

@@ -91,13 +91,14 @@ TEST(StepText, SaysWhatIsDoneToFiles) {
     file.write(bytes_of("v2"));
     file.sync();
     file.close();
+    fs::link("settings.new", "settings.old");
     fs::rename("settings.new", "settings");
     fs::sync_directory(".");
   });
   const Clauses clauses = deeds(*run.run_log, "main");
-  for (const char* wanted :
-       {"opens 'settings.new'", "writes \"v2\" to 'settings.new'", "syncs 'settings.new'",
-        "renames 'settings.new' to 'settings'", "syncs directory '.'"}) {
+  for (const char* wanted : {"opens 'settings.new'", "writes \"v2\" to 'settings.new'",
+                             "syncs 'settings.new'", "links 'settings.new' to 'settings.old'",
+                             "renames 'settings.new' to 'settings'", "syncs directory '.'"}) {
     EXPECT_TRUE(has(clauses, wanted)) << wanted << " in " << ::testing::PrintToString(clauses);
   }
 }

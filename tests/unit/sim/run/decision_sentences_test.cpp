@@ -176,6 +176,12 @@ void run_a_process(World& world) {
   });
 }
 
+void use_a_shared_folder(World& world) {
+  world.share_folder("/plan");
+  tolerate([] { fs::make_directory("/plan/box"); });
+  for (int i = 0; i < 5; ++i) tolerate([] { static_cast<void>(fs::list_directory("/plan")); });
+}
+
 void use_descriptors(World&) {
   const DescriptorPair pair = descriptor_calls().open_pair();
   {
@@ -356,6 +362,14 @@ const std::vector<Case>& cases() {
        },
        {"the wall clock of 'desk' is set ahead by .*",
         "the wall clock of 'desk' is set back by .*"}},
+      {"lost reply",
+       Fault::LostReply,
+       use_a_shared_folder,
+       {"the answer to the making of directory '/plan/box' is lost, and the call made again"}},
+      {"stale folder",
+       Fault::StaleFolder,
+       use_a_shared_folder,
+       {"the listing of directory '/plan' shows what was there some time ago"}},
       // What is drawn without faults.
       {"pick",
        {},
