@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/fleet/plan_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "fermata/base/error.hpp"
+#include "fermata/io/file_system.hpp"
+#include "fermata/sim/fleet/publisher.hpp"
+
+namespace fermata::sim::fleet {
+
+namespace {
+constexpr unsigned kResultFolders = 16;
+}  // namespace
+
+std::string PlanFolder::results_of(ChunkId chunk) const {
+  return fmt::format("{}/{}", results(), chunk.text().front());
+}
+
+void PlanFolder::create() const {
+  make_folder(temporary());
+  check_links();
+  for (const std::string& folder : {leases(), results(), conflicts(), findings(), workers()}) {
+    make_folder(folder);
+  }
+  for (unsigned i = 0; i < kResultFolders; ++i) {
+    make_folder(fmt::format("{}/{:x}", results(), i));
+  }
+  fs::sync_directory(results());
+  fs::sync_directory(root_);
+}
+
+void PlanFolder::check_links() const {
+  const std::string file = temporary() + "/links";
+  const std::string name = temporary() + "/links.again";
+  remove_file(name);
+  fs::write_file(file, "");
+  try {
+    link_once(file, name);
+  } catch (const InputOutputError& error) {
+    if (error.code() != EPERM && error.code() != ENOSYS && error.code() != EOPNOTSUPP) throw;
+    throw UsageError(fmt::format(
+        "{} is on a file system without hard links, with which workers take chunks: expected one "
+        "that has them, such as ext4, XFS or NFS",
+        root_));
+  }
+  remove_file(name);
+  remove_file(file);
+}
+
+}  // namespace fermata::sim::fleet
