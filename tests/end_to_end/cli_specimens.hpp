@@ -73,7 +73,6 @@ class Cli : public ::testing::Test {
   [[nodiscard]] std::string result(const std::string& json) const {
     std::string text = contents_of(folder_ + "/" + json);
     text = std::regex_replace(text, std::regex("\"elapsed_ms\":[0-9]+"), "");
-    text = std::regex_replace(text, std::regex("of their own, [0-9.]+ s"), "");
     text = std::regex_replace(text, std::regex("\"shard\":[0-9]+,\"shards\":[0-9]+"), "");
     return std::regex_replace(text, std::regex(folder_ + "/[a-z0-9]+/"), "OUT/");
   }

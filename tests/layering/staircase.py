@@ -66,7 +66,7 @@ MAY_INCLUDE = {
     "sim/history": runtime("base") | sim("base tape world"),
     "sim/report": runtime("base reactor") | sim("base tape record"),
     "sim/run/process": runtime("base system") | sim("record tape guard"),
-    "sim/run": runtime("base system")
+    "sim/run": runtime("base core sync system")
     | sim("base tape strategy record audit machine posix guard inspect world report run/process"),
     "sim/fuzz": runtime("base") | sim("base tape strategy record run"),
     "sim/property": runtime("base") | sim("base run"),
@@ -74,7 +74,12 @@ MAY_INCLUDE = {
     "sim/adapters": runtime("base core sync") | sim("run world"),
     "sim/db": runtime("base core sync reactor io db"),
     "sim/main": runtime("base") | sim("run fuzz"),
+    # Workers that share a folder; of the tool, and of tests in the simulated world.
+    "sim/fleet": runtime("base core io") | sim("base"),
     "sim/cli": runtime("base") | sim("base inspect tape record report run/process run"),
+    "sim/cli/fleet": runtime("base core io") | sim("base run fleet cli"),
+    # The only place of sim/ that knows a real reactor: that of the tool itself.
+    "sim/cli/tool": runtime("uv") | sim("cli cli/fleet"),
     "sim": runtime("core sync") | sim("waits guard world history run property"),
     "models": runtime("base"),
 }

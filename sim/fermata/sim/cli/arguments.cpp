@@ -20,9 +20,9 @@
 namespace fermata::sim::cli {
 namespace {
 
-constexpr std::array<std::string_view, 7> kSwitches = {
-    "FERMATA_DISABLED", "FERMATA_DISK",         "FERMATA_KEEP_GOING", "FERMATA_NETWORK",
-    "FERMATA_RESUME",   "FERMATA_STRICT_POSIX", "FERMATA_VERBOSE"};
+constexpr std::array<std::string_view, 8> kSwitches = {
+    "FERMATA_DISABLED", "FERMATA_DISK",   "FERMATA_KEEP_GOING",   "FERMATA_NETWORK",
+    "FERMATA_PARTIAL",  "FERMATA_RESUME", "FERMATA_STRICT_POSIX", "FERMATA_VERBOSE"};
 
 /// What a flag without its value stands for; empty: it needs one.
 std::string_view implied(std::string_view variable) {
@@ -36,18 +36,36 @@ const Variable& known(std::string_view name) {
                        [&](const Variable& variable) { return variable.name == name; });
 }
 
-/// What test processes read and `run` has no flag for.
-constexpr std::array<std::string_view, 10> kNotOfRun = {
+/// What test processes read, or other verbs, and `run` has no flag for.
+constexpr std::array<std::string_view, 14> kNotOfRun = {
     "FERMATA_AT",        "FERMATA_BREAK_AT",   "FERMATA_CHECKS_OUT", "FERMATA_DISK",
-    "FERMATA_FIRST_RUN", "FERMATA_FUZZ",       "FERMATA_NETWORK",    "FERMATA_PROGRAM",
+    "FERMATA_FIRST_RUN", "FERMATA_FUZZ",       "FERMATA_LEASE",      "FERMATA_LISTEN",
+    "FERMATA_NETWORK",   "FERMATA_PARTIAL",    "FERMATA_PLAN",       "FERMATA_PROGRAM",
     "FERMATA_REPLAY",    "FERMATA_REPLAY_MODE"};
+/// What `run` has a flag for and `fleet plan` has not: a plan has no end but that of its runs, goes
+/// on after failures, and is shared otherwise.
+constexpr std::array<std::string_view, 13> kNotOfPlan = {
+    "FERMATA_CORPUS",       "FERMATA_JOBS",       "FERMATA_JSON",  "FERMATA_JUNIT",  "FERMATA_OUT",
+    "FERMATA_RESUME",       "FERMATA_KEEP_GOING", "FERMATA_SHARD", "FERMATA_SHARDS", "FERMATA_TIME",
+    "FERMATA_UNTIL_STABLE", "FERMATA_VERBOSE",    "FERMATA_TWIN"};
+
+template <std::size_t N>
+bool is_among(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::vector<std::string> variables_of_run() {
   std::vector<std::string> names;
   for (const Variable& variable : variables()) {
-    const bool wanted =
-        std::find(kNotOfRun.begin(), kNotOfRun.end(), variable.name) == kNotOfRun.end();
-    if (wanted) names.emplace_back(variable.name);
+    if (!is_among(kNotOfRun, variable.name)) names.emplace_back(variable.name);
+  }
+  return names;
+}
+
+std::vector<std::string> variables_of_plan() {
+  std::vector<std::string> names = {"FERMATA_PLAN", "FERMATA_LEASE"};
+  for (const std::string& name : variables_of_run()) {
+    if (!is_among(kNotOfPlan, name)) names.push_back(name);
   }
   return names;
 }
@@ -95,8 +113,23 @@ class OneOperand : public CLI::Formatter {
   }
 };
 
+/// The subcommand of `verb`, inside of another one when its name has two words.
+CLI::App* add_subcommand(CLI::App& tool, const Verb& verb) {
+  const std::size_t space = verb.name.find(' ');
+  if (space == std::string::npos) return tool.add_subcommand(verb.name, verb.help);
+  const std::string group = verb.name.substr(0, space);
+  const auto groups =
+      tool.get_subcommands([&](const CLI::App* app) { return app->get_name() == group; });
+  CLI::App* parent = groups.empty() ? nullptr : groups.front();
+  if (parent == nullptr) {
+    parent = tool.add_subcommand(group, "explore with many workers, on many machines");
+    parent->require_subcommand(1);
+  }
+  return parent->add_subcommand(verb.name.substr(space + 1), verb.help);
+}
+
 void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
-  CLI::App* app = tool.add_subcommand(verb.name, verb.help);
+  CLI::App* app = add_subcommand(tool, verb);
   if (!verb.operand.empty()) {
     app->add_option(verb.operand, wanted.operands)->required();
     if (!verb.many) app->formatter(std::make_shared<OneOperand>());
@@ -104,7 +137,8 @@ void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
   for (const std::string& name : verb.variables) {
     std::string flag = flag_of(name);
     if (name == "FERMATA_VERBOSE") flag = "-v," + flag;
-    if (verb.name == "report" && name == "FERMATA_REPORT") flag = "-o," + flag;
+    const bool writes = verb.name == "report" || verb.name == "fleet watch";
+    if (writes && name == "FERMATA_REPORT") flag = "-o," + flag;
     if (verb.name == "report" && name == "FERMATA_REPORT_FORMAT") flag = "--format," + flag;
     if (verb.name == "debug" && name == "FERMATA_BREAK_AT") flag = "--at," + flag;
     CLI::Option* option =
@@ -119,12 +153,17 @@ void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
 /// message.
 std::string suggested_argument(const char* const* first, const char* const* end) {
   if (first == end) return {};
+  std::string name = *first;
+  const bool is_group = std::any_of(verbs().begin(), verbs().end(), [&](const Verb& candidate) {
+    return candidate.name.starts_with(name + ' ');
+  });
+  if (is_group && first + 1 != end) name = name + ' ' + *++first;
   const auto verb = std::find_if(verbs().begin(), verbs().end(),
-                                 [&](const Verb& candidate) { return candidate.name == *first; });
+                                 [&](const Verb& candidate) { return candidate.name == name; });
   if (verb == verbs().end()) {
     std::vector<std::string_view> names;
     for (const Verb& each : verbs()) names.emplace_back(each.name);
-    return suggestion(*first, names);
+    return suggestion(name, names);
   }
   std::vector<std::string> flags = {"--help"};
   for (const std::string& variable : verb->variables) flags.push_back(flag_of(variable));
@@ -203,6 +242,38 @@ const std::vector<Verb>& verbs() {
            .many = true,
            .help = "merge the output folders of shards into the result of one exploration",
            .variables = {"FERMATA_JUNIT", "FERMATA_JSON"}},
+      Verb{.name = "fleet plan",
+           .operand = "BIN",
+           .many = false,
+           .help = "write a plan: what many workers are to explore together, in a folder that they "
+                   "share",
+           .variables = variables_of_plan()},
+      Verb{.name = "fleet work",
+           .operand = "PLAN",
+           .many = false,
+           .help = "explore chunks of a plan until none is left; any number of workers may do so",
+           .variables = {"FERMATA_JOBS", "FERMATA_TIME"}},
+      Verb{.name = "fleet status",
+           .operand = "PLAN",
+           .many = false,
+           .help = "tell how far a plan is, who works on it, and what was found",
+           .variables = {"FERMATA_JSON"}},
+      Verb{.name = "fleet watch",
+           .operand = "PLAN",
+           .many = false,
+           .help = "show on a page how far a plan is: served on loopback, or written to a file",
+           .variables = {"FERMATA_LISTEN", "FERMATA_REPORT"}},
+      Verb{.name = "fleet result",
+           .operand = "PLAN",
+           .many = false,
+           .help = "merge what all workers have found; the exit code is the verdict",
+           .variables = {"FERMATA_JUNIT", "FERMATA_JSON", "FERMATA_PARTIAL"}},
+      Verb{.name = "fleet compare",
+           .operand = "PLAN",
+           .many = true,
+           .help = "tell which failures of the second plan are new, which were known to the first, "
+                   "and which are gone; the exit code is that of the new ones",
+           .variables = {}},
       Verb{.name = "env", .operand = "", .many = false, .help = "list all FERMATA_* variables"},
       Verb{.name = "completion",
            .operand = "SHELL",
@@ -248,7 +319,11 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   Arguments arguments;
   arguments.operands = wanted.operands;
   if (end != argv + argc) arguments.further.assign(end + 1, argv + argc);
-  arguments.verb = tool.get_subcommands().front()->get_name();
+  const CLI::App* chosen = tool.get_subcommands().front();
+  arguments.verb = chosen->get_name();
+  if (!chosen->get_subcommands().empty()) {
+    arguments.verb += ' ' + chosen->get_subcommands().front()->get_name();
+  }
   const auto verb = std::find_if(verbs().begin(), verbs().end(), [&](const Verb& candidate) {
     return candidate.name == arguments.verb;
   });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
@@ -39,16 +40,14 @@ FailureRecord failure_of(const Json& line) {
           .report = text(line, "report")};
 }
 
-DistinctRuns behaviours_of(const std::string& path, unsigned level) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+DistinctRuns behaviours_of(std::string_view bytes, unsigned level) {
   std::vector<std::uint64_t> entries(bytes.size() / sizeof(std::uint64_t));
   std::copy_n(bytes.data(), entries.size() * sizeof(std::uint64_t),
               reinterpret_cast<char*>(entries.data()));
   return DistinctRuns::restore(level, entries);
 }
 
-RangeResult range_result_of(const Json& line, const std::string& path) {
+RangeResult range_result_of(const Json& line, std::string_view behaviours) {
   RangeResult record;
   record.first_run = number_at(line, "first_run");
   record.counts.runs = number_at(line, "runs");
@@ -76,18 +75,23 @@ RangeResult range_result_of(const Json& line, const std::string& path) {
   record.first_world = text(line, "first_world");
   record.skip_reason = text(line, "skip_reason");
   const auto level = static_cast<unsigned>(number_at(line, "behaviours_level"));
-  record.behaviours = behaviours_of(path + ".behaviours", level);
+  record.behaviours = behaviours_of(behaviours, level);
   return record;
 }
 
-void take(const Json& line, const std::string& path, ReportedEvents& reported) {
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void take(const Json& line, std::string_view behaviours, ReportedEvents& reported) {
   const std::string event = text(line, "event");
   if (event == "failure") {
     reported.failures.push_back(failure_of(line));
   } else if (event == "error") {
     reported.error = text(line, "message");
   } else if (event == "explored") {
-    reported.explored = range_result_of(line, path);
+    reported.explored = range_result_of(line, behaviours);
   } else if (event == "replayed") {
     reported.replayed = ReplayResult{.tape = text(line, "tape"),
                                      .summary = text(line, "summary"),
@@ -147,12 +151,20 @@ void Counts::add(const Counts& other) {
   for (const auto& [strategy, share] : other.shares) shares[strategy].add(share);
 }
 
-ReportedEvents read_events(const std::string& path) {
+EventFiles event_files(const std::string& path) {
+  return {content_of(path), content_of(path + ".behaviours")};
+}
+
+ReportedEvents read_events(const std::string& path) { return parse_events(event_files(path)); }
+
+ReportedEvents parse_events(const EventFiles& files) {
   ReportedEvents reported;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    const Json parsed = Json::parse(line, nullptr, false);
-    if (parsed.is_object()) take(parsed, path, reported);
+  std::string_view events = files.events;
+  while (!events.empty()) {
+    const std::size_t end = std::min(events.find('\n'), events.size());
+    const Json parsed = Json::parse(events.substr(0, end), nullptr, false);
+    if (parsed.is_object()) take(parsed, files.behaviours, reported);
+    events.remove_prefix(std::min(end + 1, events.size()));
   }
   if (reported.explored) reported.explored->failures = reported.failures;
   if (reported.replayed) reported.replayed->failures = reported.failures;

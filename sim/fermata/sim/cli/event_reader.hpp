@@ -111,7 +111,16 @@ struct ReportedEvents {
   std::string error;
 };
 
+/// What a process has left: its events, and beside them the behaviours that it saw.
+struct EventFiles {
+  std::string events;
+  std::string behaviours;
+};
+
+[[nodiscard]] ReportedEvents parse_events(const EventFiles& files);
 [[nodiscard]] ReportedEvents read_events(const std::string& path);
+/// The files as they are; empty where there is none.
+[[nodiscard]] EventFiles event_files(const std::string& path);
 
 /// Writes what read_events() takes for a range that ended with `failure`. Throws InputOutputError.
 void write_crash(const std::string& path, const RangeResult& record);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fermata/sim/cli/result_folder.hpp"
+#include "fermata/sim/cli/plan.hpp"
 #include "fermata/sim/cli/test_totals.hpp"
 
 namespace fermata::sim::cli {

@@ -8,35 +8,13 @@
 //
 // An exploration that was interrupted goes on from it; those of several shards are merged from it.
 
-#include <chrono>
-#include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "fermata/sim/cli/event_reader.hpp"
-#include "fermata/sim/cli/run_options.hpp"
-#include "fermata/sim/cli/test_binary.hpp"
+#include "fermata/sim/cli/plan.hpp"
 
 namespace fermata::sim::cli {
-
-/// The parameters of the exploration.
-struct Plan {
-  std::string program;
-  std::string build;
-  std::vector<std::string> tests;
-  /// Whether `tests` are all tests of the program, apart from disabled ones.
-  bool whole_program = false;
-  RunOptions options;
-  /// How long the processes of each test have lived, when that is over.
-  std::map<std::string, std::chrono::milliseconds> spent = {};
-
-  [[nodiscard]] static Plan of(const RunOptions& options, const TestBinary& binary,
-                               const std::vector<ListedTest>& tests);
-
-  /// Whether ranges of `other` are ranges of this, but for the shard.
-  [[nodiscard]] bool same_exploration(const Plan& other) const;
-};
 
 class ResultFolder {
  public:
@@ -69,6 +47,8 @@ class ResultFolder {
                                                const std::string& tape) const;
 
   [[nodiscard]] std::vector<RangeResult> ranges(const std::string& test) const;
+  /// The files of these, in the order of their runs.
+  [[nodiscard]] std::vector<EventFiles> range_files(const std::string& test) const;
   [[nodiscard]] std::vector<ReplayResult> replays(const std::string& test) const;
   void forget(const std::string& test, std::uint64_t first) const;
 

@@ -192,9 +192,12 @@ RunOptions run_options(const Arguments& arguments) {
   settle.take("FERMATA_JUNIT", options.junit, path);
   settle.take("FERMATA_JSON", options.json, path);
   settle.take("FERMATA_VERBOSE", options.verbose, parse_switch);
-  std::string shard;
-  settle.take("FERMATA_SHARD", shard, text);
-  options.shard = find_shard(shard, lookup_for(arguments));
+  const bool of_fleet = arguments.verb.starts_with("fleet ");  // Its plan says who does what.
+  if (!of_fleet) {
+    std::string shard;
+    settle.take("FERMATA_SHARD", shard, text);
+    options.shard = find_shard(shard, lookup_for(arguments));
+  }
   take_what_tests_read(settle, options);
   if (options.until_stable_ppm != 0 && options.shard.count > 1) {
     throw UsageError("--until-stable and shards do not go together: no shard sees all behaviours");

@@ -97,11 +97,6 @@ std::vector<Decision> ForkedTrials::alternatives(const std::vector<Decision>& de
   return runner.decisions().log().alternatives();
 }
 
-std::string ForkedTrials::cost() const {
-  const auto ms = std::chrono::duration_cast<milliseconds>(spent_).count();
-  return fmt::format("in processes of their own, {}.{} s", ms / 1'000, ms % 1'000 / 100);
-}
-
 /// A run of the search was not waited for as long as one that hangs has to take.
 bool ForkedTrials::still_hangs(const Tape& tape) {
   FERMATA_ASSERT(end_.kind == ProcessEnd::Kind::Hang);
@@ -136,7 +131,6 @@ std::optional<std::uint64_t> ForkedTrials::steps_alive(const Tape& tape) {
 std::optional<FoundFailure> ForkedTrials::look_closely(const Tape& tape) {
   if (end_.kind == ProcessEnd::Kind::Hang && !still_hangs(tape)) return std::nullopt;
   keep_(tape);
-  spent_ = Clock::now() - began_;
   Tape named = tape;
   named.names = replay_in_fork(runs_, program_, options_, tape, true).names;
   keep_(named);

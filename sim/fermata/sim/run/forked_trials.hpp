@@ -45,7 +45,7 @@ class ForkedTrials final : public Trials {
   std::vector<Decision> alternatives(const std::vector<Decision>& decisions,
                                      const std::string& rapidcheck) override;
   [[nodiscard]] bool ran_out_of_time() const override { return out_of_time_; }
-  [[nodiscard]] std::string cost() const override;
+  [[nodiscard]] std::string cost() const override { return "in processes of their own"; }
   /// Up to the step that ends the process; when the first one does, only what is on the tape.
   std::optional<FoundFailure> look_closely(const Tape& tape) override;
 
@@ -65,10 +65,8 @@ class ForkedTrials final : public Trials {
   Keep keep_;
   ForkedRuns runs_;
   ForkedRun last_;
-  Clock::time_point began_ = Clock::now();
   Clock::time_point deadline_ = Clock::time_point::max();  // From then on fails() is never true.
   bool out_of_time_ = false;
-  Clock::duration spent_{};  // On the search.
 };
 
 }  // namespace fermata::sim::detail

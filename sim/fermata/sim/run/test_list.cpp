@@ -10,6 +10,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/whole_file.hpp"
+#include "fermata/sim/run/canary.hpp"
 #include "fermata/sim/run/environment.hpp"
 
 namespace fermata::sim::detail {
@@ -52,6 +53,7 @@ bool register_simulated_test(const char* suite, const char* name, const char* fi
   FERMATA_ASSERT(line > 0);
   if (simulated_tests().empty()) {
     ::testing::UnitTest::GetInstance()->listeners().Append(new Lister);
+    add_canary_if_asked();
   }
   simulated_tests().push_back({.suite = suite, .name = name, .file = file, .line = line});
   return true;

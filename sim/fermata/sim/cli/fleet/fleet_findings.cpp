@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fermata/sim/cli/fleet/fleet_findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "fermata/base/assert.hpp"
+#include "fermata/sim/base/key.hpp"
+#include "fermata/sim/fleet/patience.hpp"
+
+namespace fermata::sim::cli {
+namespace {
+
+namespace files = std::filesystem;
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The files beside `tape` whose names begin as its own; the tape first.
+std::vector<std::string> files_of(const std::string& tape) {
+  const std::string stem = tape.substr(0, tape.size() - std::string_view(".tape").size());
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : files::directory_iterator(files::path(tape).parent_path(), error)) {
+    const std::string path = entry.path().string();
+    if (path.starts_with(stem + '.') && entry.is_regular_file()) paths.push_back(path);
+  }
+  std::sort(paths.begin(), paths.end(), [&](const std::string& a, const std::string& b) {
+    return std::pair(a != tape, a) < std::pair(b != tape, b);
+  });
+  return paths;
+}
+
+}  // namespace
+
+std::string replaced(std::string text, const std::vector<Replacement>& replacements) {
+  for (const auto& [from, to] : replacements) {
+    FERMATA_ASSERT(!from.empty());
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+      text.replace(at, from.size(), to);
+    }
+  }
+  return text;
+}
+
+std::string folder_of_signature(const std::string& signature) {
+  return fmt::format("findings/{:016x}", key_of(signature));
+}
+
+std::vector<Replacement> publish_files(const FailureRecord& failure,
+                                       const fleet::PlanFolder& folder,
+                                       fleet::Publisher& publisher) {
+  std::vector<Replacement> replacements;
+  if (!failure.tape.ends_with(".tape")) return replacements;
+  const std::string place = folder_of_signature(failure.signature);
+  const std::string directory = folder.root() + '/' + place;
+  fleet::patiently([&] { fleet::make_folder(directory); });
+  const std::size_t stem = failure.tape.size() - std::string_view("tape").size();
+  for (const std::string& path : files_of(failure.tape)) {
+    const std::string bytes = replaced(content(path), replacements);
+    const std::string name = fmt::format("{:016x}.{}", key_of(bytes), path.substr(stem));
+    fleet::patiently([&] { publisher.publish(directory, name, bytes); });
+    replacements.push_back({path, place + '/' + name});
+  }
+  const std::string signature = failure.signature + '\n';
+  fleet::patiently([&] { publisher.publish(directory, "signature", signature); });
+  return replacements;
+}
+
+}  // namespace fermata::sim::cli
