@@ -37,6 +37,8 @@ using sim::fleet::Workload;
 constexpr std::size_t kChunks = 5;
 constexpr std::size_t kGrown = 2;
 constexpr Duration kLease = 10s;
+/// For so long things go wrong; then there is nothing to wait for but the work.
+constexpr Duration kDisturbed = 40s;
 
 ChunkId id_of(std::size_t index) { return {0x1111'1111'1111'1111 * (index + 1)}; }
 std::string result_of(std::size_t index) { return fmt::format("the result of chunk {}\n", index); }
@@ -168,7 +170,8 @@ SIM_TEST(Fleet, EachChunkHasOneResult) {
   world.share_folder("/plan");
   const auto ledger = std::make_shared<Ledger>(world);
   for (const char* name : {"ann", "bob", "cyd"}) add_worker(world, name, ledger);
-  world.nemesis({.machines = {"ann", "bob", "cyd"}, .until = 60s});
+  world.nemesis({.machines = {"ann", "bob", "cyd"}, .until = kDisturbed});
+  world.at(kDisturbed, [&] { world.heal(); });
   make_plan();
   world.run();
   world.heal();
@@ -180,6 +183,7 @@ SIM_TEST(Fleet, AServerThatCrashesLosesNoResult) {
   world.share_folder("/plan");
   const auto ledger = std::make_shared<Ledger>(world);
   for (const char* name : {"ann", "bob", "cyd"}) add_worker(world, name, ledger);
+  world.at(kDisturbed, [&] { world.heal(); });
   make_plan();
   world.run();
   world.heal();

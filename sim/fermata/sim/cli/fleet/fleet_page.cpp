@@ -99,7 +99,6 @@ std::string curve_of(const FleetState& state) {
   const auto& growth = state.outcome.growth;
   if (growth.empty()) return {};
   FERMATA_ASSERT(growth.front().runs <= growth.back().runs);
-  FERMATA_ASSERT(growth.back().kinds <= growth.back().runs || growth.back().runs == 0);
   const double width = std::max<double>(1, static_cast<double>(growth.back().runs));
   const double height = std::max<double>(1, static_cast<double>(growth.back().kinds));
   std::string points = "0,100 ";

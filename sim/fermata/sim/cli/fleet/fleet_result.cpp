@@ -66,6 +66,16 @@ std::multimap<std::string, std::string> conflicts_in(const fleet::PlanFolder& fo
   return conflicts;
 }
 
+/// What all tests have seen together; the canary has few runs.
+Growth growth_of(const std::map<std::string, TestTotals>& totals) {
+  Growth growth;
+  for (const auto& [test, own] : totals) {
+    growth.runs += own.counts().runs;
+    growth.kinds += own.behaviours().kinds();
+  }
+  return growth;
+}
+
 /// Adds what the chunks that make failures smaller have found.
 void add_shrunk(const FleetPlan& plan, const fleet::PlanFolder& folder, TestTotals& totals,
                 FleetOutcome& outcome) {
@@ -102,7 +112,6 @@ FleetOutcome merged_fleet(const FleetPlan& plan, const std::string& root) {
   outcome.chunks = plan.size();
   std::map<std::string, TestTotals> totals;
   const std::multimap<std::string, std::string> conflicts = conflicts_in(folder);
-  Growth sum;
   for (std::size_t i = 0; i < plan.size(); ++i) {
     const FleetChunk chunk = plan.chunk(i);
     const fleet::ChunkId id = plan.id(i);
@@ -110,15 +119,11 @@ FleetOutcome merged_fleet(const FleetPlan& plan, const std::string& root) {
     if (!result) continue;
     ++outcome.done;
     TestTotals& own = totals.try_emplace(chunk.test, true).first->second;
-    const std::uint64_t kinds_before = own.behaviours().kinds();
-    const std::uint64_t runs_before = own.counts().runs;
     for (RangeResult& range : result->ranges()) own.add(std::move(range));
     auto [other, end] = conflicts.equal_range(id.text());
     for (; other != end; ++other) own.add(conflict_of(chunk, id, other->second));
     if (!chunk.is_canary) {
-      sum.runs += own.counts().runs - runs_before;
-      sum.kinds += own.behaviours().kinds() - kinds_before;
-      outcome.growth.push_back(sum);
+      outcome.growth.push_back(growth_of(totals));
       continue;
     }
     outcome.canary_done = true;
