@@ -190,6 +190,10 @@ TEST(Completion, IsThereForEachShell) {
                                        " completion bash); COMP_WORDS=(fermata run --ke); "
                                        "COMP_CWORD=2; _fermata; echo ${COMPREPLY[@]}'");
   EXPECT_EQ(completed.output, "--keep-going\n");
+  const Finished in_group = run_shell("bash -c 'source <(" + tool() +
+                                      " completion bash); COMP_WORDS=(fermata fleet wo); "
+                                      "COMP_CWORD=2; _fermata; echo ${COMPREPLY[@]}'");
+  EXPECT_EQ(in_group.output, "work\n");
 }
 
 }  // namespace

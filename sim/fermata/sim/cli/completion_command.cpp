@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "fermata/base/error.hpp"
 #include "fermata/sim/cli/commands.hpp"
@@ -12,10 +15,30 @@
 namespace fermata::sim::cli {
 namespace {
 
-std::string names_of_verbs() {
-  std::string names;
-  for (const Verb& verb : verbs()) names += (names.empty() ? "" : " ") + verb.name;
-  return names;
+/// A verb's name of two words, such as "fleet plan", is a group and a verb in it.
+std::string group_of(const Verb& verb) {
+  const std::size_t space = verb.name.find(' ');
+  return space == std::string::npos ? std::string() : verb.name.substr(0, space);
+}
+std::string last_word_of(const Verb& verb) { return verb.name.substr(verb.name.find(' ') + 1); }
+
+/// What may come first, each once.
+std::vector<std::string> first_words() {
+  std::vector<std::string> words;
+  for (const Verb& verb : verbs()) {
+    const std::string word = verb.name.substr(0, verb.name.find(' '));
+    if (words.empty() || words.back() != word) words.push_back(word);
+  }
+  return words;
+}
+
+/// What may come after a group's name, by the group.
+std::map<std::string, std::vector<std::string>> words_of_groups() {
+  std::map<std::string, std::vector<std::string>> groups;
+  for (const Verb& verb : verbs()) {
+    if (!group_of(verb).empty()) groups[group_of(verb)].push_back(last_word_of(verb));
+  }
+  return groups;
 }
 
 std::string flags_of(const Verb& verb) {
@@ -38,10 +61,24 @@ std::string bash_script() {
       "    return\n"
       "  fi\n"
       "  case $verb in\n",
-      names_of_verbs());
+      fmt::join(first_words(), " "));
+  for (const auto& [group, words] : words_of_groups()) {
+    script += fmt::format(
+        "    {0})\n"
+        "      if ((COMP_CWORD == 2)); then\n"
+        "        mapfile -t COMPREPLY < <(compgen -W '{1} --help' -- \"$word\")\n"
+        "        return\n"
+        "      fi\n"
+        "      verb=\"$verb ${{COMP_WORDS[2]}}\" ;;\n",
+        group, fmt::join(words, " "));
+  }
+  script +=
+      "  esac\n"
+      "  case $verb in\n";
   for (const Verb& verb : verbs()) {
-    script += fmt::format("    {}) mapfile -t COMPREPLY < <(compgen -W '{} {}' -- \"$word\") ;;\n",
-                          verb.name, flags_of(verb), words_of(verb));
+    script +=
+        fmt::format("    '{}') mapfile -t COMPREPLY < <(compgen -W '{} {}' -- \"$word\") ;;\n",
+                    verb.name, flags_of(verb), words_of(verb));
   }
   return script +
          "  esac\n"
@@ -57,16 +94,23 @@ std::string zsh_script() {
 
 std::string fish_script() {
   std::string script;
+  for (const auto& [group, words] : words_of_groups()) {
+    script += fmt::format("complete -c fermata -n __fish_use_subcommand -f -a {}\n", group);
+  }
   for (const Verb& verb : verbs()) {
-    script += fmt::format("complete -c fermata -n __fish_use_subcommand -f -a {} -d '{}'\n",
-                          verb.name, verb.help);
+    const std::string group = group_of(verb);
+    const std::string where =
+        group.empty() ? "__fish_use_subcommand" : "'__fish_seen_subcommand_from " + group + "'";
+    script += fmt::format("complete -c fermata -n {} -f -a {} -d '{}'\n", where, last_word_of(verb),
+                          verb.help);
     for (const std::string& name : verb.variables) {
-      script += fmt::format("complete -c fermata -n '__fish_seen_subcommand_from {}' -l {}{}\n",
-                            verb.name, flag_of(name).substr(2), is_switch(name) ? "" : " -r");
+      script +=
+          fmt::format("complete -c fermata -n '__fish_seen_subcommand_from {}' -l {}{}\n",
+                      last_word_of(verb), flag_of(name).substr(2), is_switch(name) ? "" : " -r");
     }
     if (!words_of(verb).empty()) {
       script += fmt::format("complete -c fermata -n '__fish_seen_subcommand_from {}' -f -a '{}'\n",
-                            verb.name, words_of(verb));
+                            last_word_of(verb), words_of(verb));
     }
   }
   return script;
