@@ -33,7 +33,7 @@ void SimKernelFiles::fill(Disk::Inode inode, struct stat& status) const {
   status.st_dev = makedev(kMajor, 1);
   status.st_ino = inode;
   status.st_mode = type_bits(known.type) | known.permissions;
-  status.st_nlink = known.links;
+  status.st_nlink = static_cast<nlink_t>(known.links);  // Of other widths on other processors.
   status.st_uid = known.owner;
   status.st_gid = known.group;
   status.st_size = is_directory ? kDirectorySize : static_cast<off64_t>(known.size);
