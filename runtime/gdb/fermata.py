@@ -39,9 +39,21 @@ KINDS = (
 COROUTINE = KINDS.index("Coroutine")
 PRIMITIVES = ("Mutex", "Semaphore", "Condition", "Once", "Barrier")
 
-# What jump_fcontext of Boost.Context pushes on x86-64, by its distance from the stack pointer.
-SAVED = {"r12": 0x08, "r13": 0x10, "r14": 0x18, "r15": 0x20, "rbx": 0x28, "rbp": 0x30, "rip": 0x38}
-SAVED_BYTES = 0x40
+
+class Saved:
+    """What jump_fcontext of Boost.Context pushes: registers by their distance from `sp`."""
+
+    def __init__(self, sp, pc, size, registers):
+        self.sp, self.pc, self.size, self.registers = sp, pc, size, registers
+
+
+SAVED = {
+    "i386:x86-64": Saved("rsp", "rip", 0x40, {
+        **{"r12": 0x08, "r13": 0x10, "r14": 0x18, "r15": 0x20},
+        **{"rbx": 0x28, "rbp": 0x30, "rip": 0x38}}),
+    "aarch64": Saved("sp", "pc", 0xB0, {
+        **{f"x{19 + i}": 0x40 + 8 * i for i in range(12)}, "pc": 0xA0}),
+}
 
 
 # --- memory ---
@@ -232,13 +244,15 @@ class SavedContext(Unwinder):
     def __init__(self):
         super().__init__("fermata")
         self.registers = None  # The address of what jump_fcontext has saved.
+        self.saved = None
         self.innermost = None
 
     def show(self, registers):
         self.registers = None
         gdb.invalidate_cached_frames()
         frame = gdb.newest_frame()
-        self.innermost = (int(frame.read_register("rsp")), frame.pc())
+        self.saved = saved_here()
+        self.innermost = (int(frame.read_register(self.saved.sp)), frame.pc())
         self.registers = registers
         gdb.invalidate_cached_frames()
 
@@ -249,7 +263,8 @@ class SavedContext(Unwinder):
     def __call__(self, frame):
         if self.registers is None:
             return None
-        if (int(frame.read_register("rsp")), int(frame.read_register("rip"))) != self.innermost:
+        at = tuple(int(frame.read_register(name)) for name in (self.saved.sp, self.saved.pc))
+        if at != self.innermost:
             return None
         # Not the thread's own stack pointer: gdb would take the coroutine's frames for corrupt.
         found = frame.create_unwind_info(FrameId(self.registers, self.innermost[1]))
@@ -258,15 +273,15 @@ class SavedContext(Unwinder):
             kind = frame.read_register(register).type
             found.add_saved_register(register, gdb.Value(value).cast(kind))
 
-        for register, offset in SAVED.items():
+        for register, offset in self.saved.registers.items():
             add(register, number(self.registers + offset))
-        add("rsp", self.registers + SAVED_BYTES)
+        add(self.saved.sp, self.registers + self.saved.size)
         return found
 
     def frames_before(self):
         """How many frames there are before the coroutine's own."""
         frame, count = gdb.newest_frame(), 0
-        while frame is not None and int(frame.read_register("rsp")) == self.innermost[0]:
+        while frame is not None and int(frame.read_register(self.saved.sp)) == self.innermost[0]:
             frame, count = frame.older(), count + 1
         return count
 
@@ -283,17 +298,20 @@ def thread_on(layout, context):
     try:
         for thread in gdb.selected_inferior().threads():
             thread.switch()
-            if low <= int(gdb.newest_frame().read_register("rsp")) < high:
+            if low <= int(gdb.newest_frame().read_register(saved_here().sp)) < high:
                 return thread
     finally:
         selected.switch()
     return None
 
 
-def require_x86_64():
+def saved_here():
+    """What a switch has saved, on this processor."""
     architecture = gdb.newest_frame().architecture().name()
-    if architecture != "i386:x86-64":
-        raise gdb.GdbError(f"fermata: stacks are known on x86-64 alone; this is {architecture}")
+    if architecture not in SAVED:
+        raise gdb.GdbError(
+            f"fermata: stacks are known on x86-64 and arm64 alone; this is {architecture}")
+    return SAVED[architecture]
 
 
 def backtrace(skipped):
@@ -309,7 +327,7 @@ def backtrace(skipped):
 
 
 def backtrace_of(coroutine):
-    require_x86_64()
+    saved_here()
     if not coroutine.context:
         return f"it has no stack yet; it was spawned at {coroutine.spawned()}\n"
     if coroutine.runs():
@@ -429,7 +447,7 @@ class Select(gdb.Command):
         if not argument.strip():
             return
         coroutine = find(argument.strip())
-        require_x86_64()
+        saved_here()
         if not coroutine.context or coroutine.runs():
             raise gdb.GdbError(f"fermata: {coroutine} is not suspended: it {coroutine.state()}")
         saved_context.show(number(coroutine.context + coroutine.layout.context_registers))
