@@ -19,6 +19,18 @@ if(TARGET fermata)
   add_dependencies(fermata_installed fermata)
   install(TARGETS fermata RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+if(TARGET fermata_manual)
+  add_dependencies(fermata_installed fermata_manual)
+  get_target_property(manual_folder fermata BINARY_DIR)
+  install(FILES "${manual_folder}/fermata.man" RENAME fermata.1
+          DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES "${manual_folder}/fermata.bash" RENAME fermata
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES "${manual_folder}/fermata.zsh" RENAME _fermata
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES "${manual_folder}/fermata.fish"
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+endif()
 
 install(CODE "
   set(FERMATA_ROOTS \"${PROJECT_SOURCE_DIR}/runtime\" \"${PROJECT_SOURCE_DIR}/sim\")

@@ -6,7 +6,9 @@ tapes of one replay on the other. Programs for arm64 run under qemu.
 usage: compare.py BUILD ARM64_BUILD SYSROOT [--json FILE]
 
 The hashes are those of `fermata_suite --trace-hashes`, twenty runs of each law. What fails is what
-FAILING lists. gdb shows a coroutine's backtrace on arm64 as well, where gdb-multiarch is there.
+FAILING lists. Under qemu a program cannot start itself anew, so that exploring there ends with "the
+process gave no answer" instead of a shrunk failure: failures are compared as tapes replay. gdb
+shows a coroutine's backtrace on arm64 as well, where gdb-multiarch is there.
 """
 
 import json

@@ -74,7 +74,8 @@ TEST_F(Refusal, OfNames) {
                  "did you mean --time-limit?");
   expect_refused(tool() + " dance", "see `fermata --help`");
   expect_refused(tool() + " reply x.tape", "; did you mean replay?; see `fermata --help`");
-  expect_refused(tool() + " completion csh", "no completion for 'csh'; expected bash, zsh or fish");
+  expect_refused(tool() + " completion csh",
+                 "no completion for 'csh'; expected bash, zsh, fish or man");
 }
 
 TEST_F(Refusal, OfASecondProgramWhichTheHelpDoesNotOffer) {

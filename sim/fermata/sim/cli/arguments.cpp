@@ -135,14 +135,8 @@ void add_verb(CLI::App& tool, const Verb& verb, Wanted& wanted) {
     if (!verb.many) app->formatter(std::make_shared<OneOperand>());
   }
   for (const std::string& name : verb.variables) {
-    std::string flag = flag_of(name);
-    if (name == "FERMATA_VERBOSE") flag = "-v," + flag;
-    const bool writes = verb.name == "report" || verb.name == "fleet watch";
-    if (writes && name == "FERMATA_REPORT") flag = "-o," + flag;
-    if (verb.name == "report" && name == "FERMATA_REPORT_FORMAT") flag = "--format," + flag;
-    if (verb.name == "debug" && name == "FERMATA_BREAK_AT") flag = "--at," + flag;
-    CLI::Option* option =
-        app->add_option(flag, wanted.values[name], std::string(known(name).meaning));
+    CLI::Option* option = app->add_option(flag_names(verb, name), wanted.values[name],
+                                          std::string(known(name).meaning));
     if (!implied(name).empty()) option->expected(is_switch(name) ? 0 : 0, is_switch(name) ? 0 : 1);
     option->type_name(is_switch(name) ? "" : "TEXT");
     wanted.options[verb.name + name] = option;
@@ -278,7 +272,7 @@ const std::vector<Verb>& verbs() {
       Verb{.name = "completion",
            .operand = "SHELL",
            .many = false,
-           .help = "print a completion script for bash, zsh or fish"}};
+           .help = "print a completion script for bash, zsh or fish, or the manual page: man"}};
   return all;
 }
 
@@ -290,19 +284,31 @@ std::string flag_of(std::string_view variable) {
   return flag;
 }
 
+std::string flag_names(const Verb& verb, std::string_view variable) {
+  const std::string flag = flag_of(variable);
+  if (variable == "FERMATA_VERBOSE") return "-v," + flag;
+  const bool writes = verb.name == "report" || verb.name == "fleet watch";
+  if (writes && variable == "FERMATA_REPORT") return "-o," + flag;
+  if (verb.name == "report" && variable == "FERMATA_REPORT_FORMAT") return "--format," + flag;
+  if (verb.name == "debug" && variable == "FERMATA_BREAK_AT") return "--at," + flag;
+  return flag;
+}
+
 bool is_switch(std::string_view variable) {
   return std::find(kSwitches.begin(), kSwitches.end(), variable) != kSwitches.end();
 }
 
+std::string exit_codes() {
+  return "0 pass, 1 usage, 2 safety, 3 liveness, 4 deadlock, 5 nondeterminism,\n"
+         "6 leak, 7 a SOMETIMES or REACHABLE never held, 8 a replay diverged, 9 a process\n"
+         "crashed, 124 a run past its wall limit, 130 interrupted.";
+}
+
 Arguments parse_arguments(int argc, const char* const* argv) {
   check_environment();
-  CLI::App tool("Explores the schedules of simulated tests, one process for each chunk of seeds.",
-                "fermata");
+  CLI::App tool(std::string(kToolPurpose), "fermata");
   tool.require_subcommand(1);
-  tool.footer(
-      "Exit codes: 0 pass, 1 usage, 2 safety, 3 liveness, 4 deadlock, 5 nondeterminism,\n"
-      "6 leak, 7 a SOMETIMES or REACHABLE never held, 8 a replay diverged, 9 a process\n"
-      "crashed, 124 a run past its wall limit, 130 interrupted.");
+  tool.footer("Exit codes: " + exit_codes());
   Wanted wanted;
   for (const Verb& verb : verbs()) add_verb(tool, verb, wanted);
   const char* const* const end = own_end(argc, argv);

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fermata/sim/cli/run_options.hpp"
@@ -44,8 +45,15 @@ struct Verb {
 
 [[nodiscard]] const std::vector<Verb>& verbs();
 
+inline constexpr std::string_view kToolPurpose =
+    "Explores the schedules of simulated tests, one process for each chunk of seeds.";
+/// The codes that the tool ends with and what they mean, for the end of a help text.
+[[nodiscard]] std::string exit_codes();
+
 /// The flag of a variable: "--time-limit" for "FERMATA_TIME_LIMIT".
 [[nodiscard]] std::string flag_of(std::string_view variable);
+/// All names of the flag, with a comma between: "-v,--verbose".
+[[nodiscard]] std::string flag_names(const Verb& verb, std::string_view variable);
 /// Whether the flag takes no value.
 [[nodiscard]] bool is_switch(std::string_view variable);
 

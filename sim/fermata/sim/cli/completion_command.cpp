@@ -9,6 +9,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/sim/cli/commands.hpp"
+#include "fermata/sim/cli/manual_page.hpp"
 #include "fermata/sim/cli/verdict.hpp"
 #include "fermata/sim/run/environment.hpp"
 
@@ -48,7 +49,7 @@ std::string flags_of(const Verb& verb) {
 }
 
 std::string words_of(const Verb& verb) {
-  return verb.operand == "SHELL" ? "bash zsh fish" : std::string();
+  return verb.operand == "SHELL" ? "bash zsh fish man" : std::string();
 }
 
 std::string bash_script() {
@@ -88,8 +89,30 @@ std::string bash_script() {
          "complete -o filenames -F _fermata fermata\n";
 }
 
+/// For a folder of $fpath, and for `source`.
 std::string zsh_script() {
-  return "#compdef fermata\nautoload -U +X bashcompinit && bashcompinit\n" + bash_script();
+  std::string script = fmt::format(
+      "#compdef fermata\n"
+      "_fermata() {{\n"
+      "  if ((CURRENT == 2)); then\n"
+      "    compadd -- {} --help\n"
+      "    return\n"
+      "  fi\n"
+      "  case $words[2] in\n",
+      names_of_verbs());
+  for (const Verb& verb : verbs()) {
+    script +=
+        fmt::format("    {}) compadd -- {} {} ;;\n", verb.name, flags_of(verb), words_of(verb));
+  }
+  return script +
+         "  esac\n"
+         "  [[ $PREFIX == -* ]] || _files\n"
+         "}\n"
+         "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n"
+         "  _fermata \"$@\"\n"
+         "else\n"
+         "  compdef _fermata fermata\n"
+         "fi\n";
 }
 
 std::string fish_script() {
@@ -120,8 +143,12 @@ std::string fish_script() {
 
 int completion_command(const Arguments& arguments) {
   const std::string& shell = arguments.operands.front();
+  if (shell == "man") {
+    fmt::print("{}", manual_page());
+    return kPass;
+  }
   if (shell != "bash" && shell != "zsh" && shell != "fish") {
-    throw UsageError(fmt::format("no completion for '{}'; expected bash, zsh or fish", shell));
+    throw UsageError(fmt::format("no completion for '{}'; expected bash, zsh, fish or man", shell));
   }
   const std::string script =
       shell == "bash" ? bash_script() : (shell == "zsh" ? zsh_script() : fish_script());
