@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +17,7 @@
 #include "fermata/sim/cli/child.hpp"
 #include "fermata/sim/cli/commands.hpp"
 #include "fermata/sim/cli/gdb_extensions.hpp"
+#include "fermata/sim/cli/search_path.hpp"
 #include "fermata/sim/cli/tape_command.hpp"
 
 namespace fermata::sim::cli {
@@ -55,15 +54,9 @@ class TemporaryFolder {
 };
 
 std::string find_gdb() {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "";
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    const std::string candidate = std::string(rest.substr(0, end)) + "/gdb";
-    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  throw UsageError("there is no gdb in PATH: it comes with the package `gdb`");
+  std::optional<std::string> gdb = find_in_path("gdb");
+  if (!gdb) throw UsageError("there is no gdb in PATH: it comes with the package `gdb`");
+  return *gdb;
 }
 
 /// By the name of the file, in the order in which they need each other.
