@@ -98,11 +98,23 @@ std::string zsh_script() {
       "    compadd -- {} --help\n"
       "    return\n"
       "  fi\n"
-      "  case $words[2] in\n",
-      names_of_verbs());
+      "  local verb=$words[2]\n",
+      fmt::join(first_words(), " "));
+  for (const auto& [group, words] : words_of_groups()) {
+    script += fmt::format(
+        "  if [[ $verb == {0} ]]; then\n"
+        "    if ((CURRENT == 3)); then\n"
+        "      compadd -- {1} --help\n"
+        "      return\n"
+        "    fi\n"
+        "    verb=\"$verb $words[3]\"\n"
+        "  fi\n",
+        group, fmt::join(words, " "));
+  }
+  script += "  case $verb in\n";
   for (const Verb& verb : verbs()) {
     script +=
-        fmt::format("    {}) compadd -- {} {} ;;\n", verb.name, flags_of(verb), words_of(verb));
+        fmt::format("    '{}') compadd -- {} {} ;;\n", verb.name, flags_of(verb), words_of(verb));
   }
   return script +
          "  esac\n"
