@@ -20,9 +20,10 @@
 namespace fermata::sim::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> kSwitches = {
-    "FERMATA_DISABLED", "FERMATA_DISK",   "FERMATA_KEEP_GOING",   "FERMATA_NETWORK",
-    "FERMATA_PARTIAL",  "FERMATA_RESUME", "FERMATA_STRICT_POSIX", "FERMATA_VERBOSE"};
+constexpr std::array<std::string_view, 9> kSwitches = {
+    "FERMATA_DISABLED", "FERMATA_DISK",         "FERMATA_KEEP_GOING",
+    "FERMATA_NETWORK",  "FERMATA_PARTIAL",      "FERMATA_PRINT",
+    "FERMATA_RESUME",   "FERMATA_STRICT_POSIX", "FERMATA_VERBOSE"};
 
 /// What a flag without its value stands for; empty: it needs one.
 std::string_view implied(std::string_view variable) {
@@ -37,11 +38,12 @@ const Variable& known(std::string_view name) {
 }
 
 /// What test processes read, or other verbs, and `run` has no flag for.
-constexpr std::array<std::string_view, 14> kNotOfRun = {
-    "FERMATA_AT",        "FERMATA_BREAK_AT",   "FERMATA_CHECKS_OUT", "FERMATA_DISK",
-    "FERMATA_FIRST_RUN", "FERMATA_FUZZ",       "FERMATA_LEASE",      "FERMATA_LISTEN",
-    "FERMATA_NETWORK",   "FERMATA_PARTIAL",    "FERMATA_PLAN",       "FERMATA_PROGRAM",
-    "FERMATA_REPLAY",    "FERMATA_REPLAY_MODE"};
+constexpr std::array<std::string_view, 17> kNotOfRun = {
+    "FERMATA_AT",        "FERMATA_BREAK_AT", "FERMATA_CHECKS_OUT", "FERMATA_DISK",
+    "FERMATA_FIRST_RUN", "FERMATA_FUZZ",     "FERMATA_LEASE",      "FERMATA_LISTEN",
+    "FERMATA_NETWORK",   "FERMATA_PARTIAL",  "FERMATA_PARTITION",  "FERMATA_PLAN",
+    "FERMATA_PRINT",     "FERMATA_PROGRAM",  "FERMATA_REPLAY",     "FERMATA_REPLAY_MODE",
+    "FERMATA_TASKS"};
 /// What `run` has a flag for and `fleet plan` has not: a plan has no end but that of its runs, goes
 /// on after failures, and is shared otherwise.
 constexpr std::array<std::string_view, 13> kNotOfPlan = {
@@ -268,6 +270,12 @@ const std::vector<Verb>& verbs() {
            .help = "tell which failures of the second plan are new, which were known to the first, "
                    "and which are gone; the exit code is that of the new ones",
            .variables = {}},
+      Verb{.name = "fleet slurm",
+           .operand = "PLAN",
+           .many = false,
+           .help = "write the batch script of an array of workers, and submit it where Slurm is",
+           .variables = {"FERMATA_TASKS", "FERMATA_JOBS", "FERMATA_TIME", "FERMATA_PARTITION",
+                         "FERMATA_PRINT"}},
       Verb{.name = "env", .operand = "", .many = false, .help = "list all FERMATA_* variables"},
       Verb{.name = "completion",
            .operand = "SHELL",

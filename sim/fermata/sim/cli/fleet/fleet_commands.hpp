@@ -21,5 +21,6 @@ int fleet_status_command(const Arguments& arguments, MakeReactor make_reactor);
 int fleet_watch_command(const Arguments& arguments, MakeReactor make_reactor);
 int fleet_result_command(const Arguments& arguments);
 int fleet_compare_command(const Arguments& arguments);
+int fleet_slurm_command(const Arguments& arguments);
 
 }  // namespace fermata::sim::cli

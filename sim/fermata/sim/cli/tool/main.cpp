@@ -41,6 +41,7 @@ constexpr std::pair<std::string_view, int (*)(const Arguments&)> kCommands[] = {
     {"fleet watch", with_reactor<fleet_watch_command>},
     {"fleet result", fleet_result_command},
     {"fleet compare", fleet_compare_command},
+    {"fleet slurm", fleet_slurm_command},
     {"env", env_command},
     {"completion", completion_command}};
 

@@ -33,7 +33,4 @@ struct SlurmOptions {
 /// What the flags of `fleet slurm` say. Throws UsageError, which names the flag.
 [[nodiscard]] SlurmOptions slurm_options(const Arguments& arguments);
 
-/// Writes the script into the plan's folder, and submits it where there is an `sbatch`.
-int fleet_slurm_command(const Arguments& arguments);
-
 }  // namespace fermata::sim::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/sim/cli/fleet_slurm.hpp"
+#include "fermata/sim/cli/fleet/fleet_slurm.hpp"
 
 #include <fmt/format.h>
 
@@ -64,6 +64,7 @@ void check_partition(std::string_view partition) {
 
 /// "01:30:00".
 std::string time_text(minutes time) {
+  FERMATA_ASSERT(time > minutes(0));
   return fmt::format("{:02}:{:02}:00", time.count() / 60, time.count() % 60);
 }
 
