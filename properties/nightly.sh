@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What takes too long for each commit: 100,000 schedules of every law with no bug planted, among all
-# of them a million without a false alarm of a deadlock, foreign libraries for as long, a program
-# under load, the zoo with controls as long, the mutants of assertions and oracles, the benchmarks.
-# Prints a table; `--json FILE` writes all rows as one list.
+# of them a million without a false alarm of a deadlock, foreign libraries for as long, a fleet on a
+# real Slurm, a program under load, the zoo with controls as long, the mutants of assertions and
+# oracles, the benchmarks. Prints a table; `--json FILE` writes all rows as one list.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -82,6 +82,10 @@ done
 
 echo "--- libraries that were not written for Fermata"
 tests/outside/long_runs.py "$build" --json "$rows/foreign.json" || failed=1
+
+echo "--- a plan of 200,000 runs on a real Slurm that loses machines and its controller"
+tests/fleet/slurm_test.py "$build" --long --json "$rows/fleet_slurm.json" ||
+  (($? == 77)) || failed=1  # 77: Slurm does not start here.
 
 echo "--- page of a run: made from its sources and the lock file, and compared; opened"
 rebuilt=true pages=1
