@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-#SBATCH --job-name=simulation
+#SBATCH --job-name=fermata
 #SBATCH --array=0-3
 #SBATCH --cpus-per-task=8
 #SBATCH --time=01:00:00
 #SBATCH --signal=B:TERM@60
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --output="/shared/nightly/logs/%A_%a.log"
 
-# Each task of the array explores its part; which one it finds in Slurm's variables. A task that is
-# sent away ends in order, and goes on where it stopped when it is queued again.
-exec fermata run build/my_tests \
-  --seed 7 --runs 400 --keep-going --out "nightly-$SLURM_ARRAY_TASK_ID"
+# Tasks may be lost, queued again or run twice: each takes chunks of the plan until
+# none is left. When its time is over, it gives its chunk back and ends in order.
+exec /usr/local/bin/fermata fleet work /shared/nightly --jobs 8
