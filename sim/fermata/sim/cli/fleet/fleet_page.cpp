@@ -167,7 +167,8 @@ std::string page_of(const FleetState& state) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}<meta "
       "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Fermata: {} of {} "
+      "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Fermata: {} "
+      "of {} "
       "chunks</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n{}{}{}{}</body>\n</html>\n",
       goes_on ? "<meta http-equiv=\"refresh\" content=\"5\">\n" : "", state.outcome.done,
       state.outcome.chunks, kStyle,
