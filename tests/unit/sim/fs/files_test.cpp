@@ -155,7 +155,7 @@ TEST_F(SimFilesTest, RunOutOfSpace) {
 
 TEST_F(SimFilesTest, FindNoSpaceForAnotherName) {
   std::uint64_t refused = 0;
-  runs_with(Fault::DiskFull, 100, [&] {
+  runs_with(Fault::DiskFull, 400, [&] {
     if (code_of([] { fs::write_file("/f", ""); }) != 0) return;
     const int code = code_of([] { fs::link("/f", "/g"); });
     EXPECT_TRUE(code == 0 || code == ENOSPC) << code;
