@@ -83,6 +83,13 @@ done
 echo "--- libraries that were not written for Fermata"
 tests/outside/long_runs.py "$build" --json "$rows/foreign.json" || failed=1
 
+echo "--- workers of a fleet in the simulated world: $SCHEDULES schedules each"
+fleet=true
+FERMATA_RUNS=$SCHEDULES "$build/tests/fleet/fleet_sim_test" || { fleet=false failed=1; }
+printf '[{"name": "fleet/simulated", "value": %s, "unit": "schedules", "ratio": null, ' \
+  "$SCHEDULES" >"$rows/fleet_simulated.json"
+printf '"limit": %s, "ok": %s}]\n' "$SCHEDULES" "$fleet" >>"$rows/fleet_simulated.json"
+
 echo "--- a plan of 200,000 runs on a real Slurm that loses machines and its controller"
 tests/fleet/slurm_test.py "$build" --long --json "$rows/fleet_slurm.json" ||
   (($? == 77)) || failed=1  # 77: Slurm does not start here.
