@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # What takes too long for each commit: 100,000 schedules of every law with no bug planted, among all
-# of them a million without a false alarm of a deadlock, foreign libraries for as long, a fleet on a
-# real Slurm, a program under load, the zoo with controls as long, the mutants of assertions and
-# oracles, the benchmarks. Prints a table; `--json FILE` writes all rows as one list.
+# of them a million without a false alarm of a deadlock, foreign libraries for as long, a fleet in
+# the simulated world and on a real Slurm, a program under load, another processor, packages on a
+# machine of their own, the zoo with controls as long, the mutants of assertions and oracles, the
+# benchmarks. Prints a table; `--json FILE` writes all rows as one list.
 
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -79,6 +80,21 @@ for driver in $("$build/tests/soak/fermata_loop_soak" --list); do
     "$SOAK_SECONDS" >"$rows/soak_loop_$driver.json"
   printf '"limit": %s, "ok": %s}]\n' "$SOAK_SECONDS" "$soaked" >>"$rows/soak_loop_$driver.json"
 done
+
+echo "--- arm64, under qemu: the same hashes, tapes and backtraces"
+tests/arm64/compare.py "$build" build/arm64 build/sysroot/arm64/root --json "$rows/arm64.json" ||
+  failed=1
+
+echo "--- packages: on a machine that has nothing else, and from vcpkg's port and Conan's recipe"
+tests/packages/bare_machine.py build/packages build/bare --json "$rows/packages.json" || failed=1
+ported=0
+for port in vcpkg conan; do
+  tests/packages/${port}_test.py . && ported=$((ported + 1))
+done
+((ported == 2)) || failed=1
+printf '[{"name": "packages/ports", "value": %s, "unit": "ports", "ratio": null, "limit": 2, ' \
+  "$ported" >"$rows/ports.json"
+printf '"ok": %s}]\n' "$( ((ported == 2)) && echo true || echo false)" >>"$rows/ports.json"
 
 echo "--- libraries that were not written for Fermata"
 tests/outside/long_runs.py "$build" --json "$rows/foreign.json" || failed=1

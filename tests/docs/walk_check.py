@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A reader who does what a page of the guide says gets what it says.
 
-usage: walk_check.py BUILD_DIR PAGE... | --self-test
+usage: walk_check.py BUILD_DIR|--installed PAGE... | --self-test
 
 Each page is followed in a home folder of its own, /home/you in the page, in which `build/release`
 is the build; `fermata` is on the PATH. In the page stand before a block
@@ -14,7 +14,9 @@ is the build; `fermata` is on the PATH. In the page stand before a block
   <!-- prints -->        what the block above prints: N is any number, a line `...` any lines
   <!-- not run: WHY -->  commands for a reader in another place
 
-What takes a machine of its own is replaced: `./dev install` installs what has been built already.
+What takes a machine of its own is replaced: `./dev install` installs what has been built already;
+with --installed, on a machine with Fermata's packages, it does nothing. Then each block of commands
+is told with the seconds since the beginning.
 """
 
 import os
@@ -23,6 +25,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 BLOCK = re.compile(r"<!-- (file|change|run|prints)(?:,? ([^>]+?))? -->\n+```[a-z]*\n(.*?)```",
                    re.DOTALL)
@@ -56,17 +59,21 @@ class Reader:
         self.before = []  # Commands whose effect the next blocks see.
         self.folder = home
         self.printed = ""
-        (home / "build").mkdir()
-        (home / "build/release").symlink_to(build)
+        self.begun = time.monotonic()
         (home / "fermata").mkdir()
+        if build is not None:
+            (home / "build").mkdir()
+            (home / "build/release").symlink_to(build)
 
     def type(self, block, exit_code):
-        block = re.sub(r"\./dev install (\S+)",
-                       rf"cmake --install '{self.build}' --prefix \1 >/dev/null", block)
+        install = rf"cmake --install '{self.build}' --prefix \1 >/dev/null"
+        block = re.sub(r"\./dev install (\S+)", "true" if self.build is None else install, block)
         keep = "\n".join(self.before)
         environment = {k: v for k, v in os.environ.items()
                        if not k.startswith(("FERMATA_", "GTEST_"))}
-        environment |= {"HOME": str(self.home), "PATH": f"{self.build}:{environment['PATH']}"}
+        environment["HOME"] = str(self.home)
+        if self.build is not None:
+            environment["PATH"] = f"{self.build}:{environment['PATH']}"
         script = f"{keep}\nset -e\n{block}\npwd >'{self.home}/.where'"
         run = subprocess.run(["bash", "-c", script], cwd=self.folder, env=environment, text=True,
                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -77,6 +84,8 @@ class Reader:
         if exit_code == 0:
             self.folder = pathlib.Path((self.home / ".where").read_text().strip())
         self.before += re.findall(r"^export .*$", block, re.M)
+        if self.build is None:
+            print(f"{time.monotonic() - self.begun:.1f} s: {block.splitlines()[-1]}")
         return None
 
     def follow(self, verb, argument, block):
@@ -145,7 +154,7 @@ def self_test():
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
-    build = pathlib.Path(sys.argv[1]).resolve()
+    build = None if sys.argv[1] == "--installed" else pathlib.Path(sys.argv[1]).resolve()
     for page in sys.argv[2:]:
         check(pathlib.Path(page), build)
 
