@@ -110,6 +110,9 @@ echo "--- a plan of 200,000 runs on a real Slurm that loses machines and its con
 tests/fleet/slurm_test.py "$build" --long --json "$rows/fleet_slurm.json" ||
   (($? == 77)) || failed=1  # 77: Slurm does not start here.
 
+echo "--- the recipe of the container, in a bare Debian"
+tests/fleet/container_root.py . "$build" || (($? == 77)) || failed=1
+
 echo "--- page of a run: made from its sources and the lock file, and compared; opened"
 rebuilt=true pages=1
 sim/fermata/sim/report/web/rebuild.sh || rebuilt=false pages=0 failed=1

@@ -68,5 +68,15 @@ def check_same(got, expected):
     if not differ:
         return
     name = differ[0]
-    raise RuntimeError(f"{len(differ)} parts of the result differ, such as {name}:\n"
-                       f"{got.get(name)}\ninstead of\n{expected.get(name)}\nall: {differ}")
+    raise RuntimeError(f"{len(differ)} parts of the result differ: {differ}\n{name}:\n"
+                       f"{around(got.get(name), expected.get(name))}")
+
+
+def around(got, expected):
+    """Two texts where they begin to differ."""
+    if got is None or expected is None:
+        return "is not there" if got is None else "should not be there"
+    at = next((i for i, (a, b) in enumerate(zip(got, expected)) if a != b),
+              min(len(got), len(expected)))
+    part = slice(max(0, at - 200), at + 200)
+    return f"{got[part]!r}\ninstead of\n{expected[part]!r}"
