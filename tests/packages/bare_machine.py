@@ -28,7 +28,7 @@ INSTALLED = (
     "usr/bin/fermata", "usr/include/fermata/runtime.hpp", "usr/share/fermata/fermata.py",
     "usr/share/man/man1/fermata.1.gz", "usr/share/bash-completion/completions/fermata",
     "usr/share/zsh/vendor-completions/_fermata",
-    "usr/share/doc/fermata-doc/html/guide/first_simulation/index.html")
+    "usr/share/doc/fermata-doc/html/guide/first_simulation.html")
 
 
 def run(*command, **options):
