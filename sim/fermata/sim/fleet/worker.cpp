@@ -14,7 +14,9 @@
 namespace fermata::sim::fleet {
 namespace {
 
-/// How long nobody looks again when others have all that is left.
+/// How long a worker waits before it looks again, when others have all that is left: at first, then
+/// twice as long each time.
+constexpr Duration kFirstWait = std::chrono::milliseconds(10);
 constexpr Duration kLongestWait = std::chrono::seconds(1);
 /// A lease is touched this often in its lifetime.
 constexpr int kTouches = 4;
@@ -37,13 +39,16 @@ Worker::End Worker::run() {
   try {
     look_for_results();
     if (left_ == 0) settle();
+    Duration wait = kFirstWait;
     while ((left_ > 0 || has_grown()) && !options_.is_over()) {
       const std::optional<Claim> next = patiently([&] { return claim(); });
       if (next) {
         if (!do_chunk(*next)) break;
+        wait = kFirstWait;
       } else if (left_ > 0) {
-        tell("waits");
-        delay(std::min(options_.lease / kTouches, kLongestWait));
+        if (status_.state != "waits") tell("waits");
+        delay(wait);
+        wait = std::min({wait * 2, kLongestWait, options_.lease / kTouches});
       }
       if (left_ == 0) settle();
     }
