@@ -163,7 +163,7 @@ void check_plan() {
     EXPECT_EQ(fs::read_file(fmt::format("/plan/findings/{}", i)),
               fmt::format("found in chunk {}", i));
   }
-  EXPECT_TRUE(sim::fleet::conflicts_of(folder).empty());
+  EXPECT_TRUE(fs::list_directory(folder.conflicts()).empty());
 }
 
 SIM_TEST(Fleet, EachChunkHasOneResult) {

@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
@@ -43,6 +45,11 @@ void write_whole_file(const std::string& path, std::string_view text, std::strin
     std::filesystem::remove(path, ignored);
   }
   throw InputOutputError(fmt::format("cannot write {}{}", what, path), error);
+}
+
+std::string whole_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace fermata::sim

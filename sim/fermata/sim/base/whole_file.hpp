@@ -11,4 +11,7 @@ namespace fermata::sim {
 /// nothing is left of a file that was begun.
 void write_whole_file(const std::string& path, std::string_view text, std::string_view what = {});
 
+/// What is in the file at `path`; empty when it cannot be read.
+[[nodiscard]] std::string whole_file(const std::string& path);
+
 }  // namespace fermata::sim

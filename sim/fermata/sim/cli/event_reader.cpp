@@ -2,8 +2,6 @@
 #include "fermata/sim/cli/event_reader.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include "fermata/base/assert.hpp"
@@ -79,11 +77,6 @@ RangeResult range_result_of(const Json& line, std::string_view behaviours) {
   return record;
 }
 
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 void take(const Json& line, std::string_view behaviours, ReportedEvents& reported) {
   const std::string event = text(line, "event");
   if (event == "failure") {
@@ -152,7 +145,7 @@ void Counts::add(const Counts& other) {
 }
 
 EventFiles event_files(const std::string& path) {
-  return {content_of(path), content_of(path + ".behaviours")};
+  return {whole_file(path), whole_file(path + ".behaviours")};
 }
 
 ReportedEvents read_events(const std::string& path) { return parse_events(event_files(path)); }

@@ -26,7 +26,7 @@ std::string paragraph(std::string_view text) {
     } else if (letter == '\\') {
       lines += "\\e";
     } else if (letter == '-') {
-      lines += "\\-";  // As it is typed; a plain one may be shown as another character.
+      lines += "\\-";  // A plain one may be shown as a typographic hyphen.
     } else {
       lines += letter;
     }

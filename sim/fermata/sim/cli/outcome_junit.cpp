@@ -10,44 +10,12 @@
 #include <vector>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/sim/base/json.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/cli/escaped.hpp"
 #include "fermata/sim/cli/outcome.hpp"
 
 namespace fermata::sim::cli {
 namespace {
-
-/// XML 1.0 has no way to write most control characters.
-bool allowed(char letter) {
-  return static_cast<unsigned char>(letter) >= 0x20 || letter == '\n' || letter == '\t';
-}
-
-std::string escaped(std::string_view raw) {
-  const std::string text = as_utf8(raw);
-  std::string out;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-        out += "&#10;";
-        break;
-      default:
-        out += allowed(letter) ? letter : '?';
-    }
-  }
-  return out;
-}
 
 bool is_error(const FailureRecord& failure) {
   return failure.failure_class == "crash" || failure.failure_class == "hang";

@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -18,6 +16,7 @@
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/suggestion.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/cli/filter.hpp"
 #include "fermata/sim/run/fresh_process.hpp"
 #include "fermata/sim/run/reproduce.hpp"
@@ -26,11 +25,6 @@ namespace fermata::sim::cli {
 namespace {
 
 constexpr std::size_t kShown = 1'500;
-
-std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// The end of what a program printed, indented; nothing when it printed nothing.
 std::string last_of(std::string output) {
@@ -90,7 +84,7 @@ TestBinary::TestBinary(const std::string& path, std::chrono::milliseconds limit)
                     "links fermata::sim",
                     path));
   }
-  build_ = fmt::format("{:016x}", key_of(contents(path_)));
+  build_ = fmt::format("{:016x}", key_of(whole_file(path_)));
   list(limit);
 }
 
@@ -99,7 +93,7 @@ void TestBinary::list(std::chrono::milliseconds limit) {
   Child child(
       {.program = path_, .arguments = {}, .settings = {{"FERMATA_INTERNAL_LIST", answer.path()}}});
   const bool ended = run_to_end(child, limit);
-  std::istringstream lines(contents(answer.path()));
+  std::istringstream lines(whole_file(answer.path()));
   std::string line;
   bool whole = false;
   if (std::getline(lines, line) && line == "fermata-tests 1") {

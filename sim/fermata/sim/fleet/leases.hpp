@@ -44,9 +44,6 @@ class Leases {
   /// Removes every lease of a chunk that has a result. Suspends.
   void forget(ChunkId chunk);
 
-  [[nodiscard]] std::size_t count() const noexcept { return seen_.size(); }
-  [[nodiscard]] bool has(ChunkId chunk) const { return seen_.contains(chunk); }
-
  private:
   /// What this worker knows of a lease.
   struct Seen {

@@ -44,13 +44,4 @@ std::vector<std::string> Results::folders() const {
   return paths;
 }
 
-std::vector<Conflict> conflicts_of(const PlanFolder& folder) {
-  std::vector<Conflict> conflicts;
-  for (const DirectoryEntry& entry : fs::list_directory(folder.conflicts())) {
-    const auto chunk = ChunkId::parse(std::string_view(entry.name).substr(0, entry.name.find('.')));
-    if (chunk) conflicts.push_back({*chunk, folder.conflicts() + '/' + entry.name});
-  }
-  return conflicts;
-}
-
 }  // namespace fermata::sim::fleet

@@ -35,13 +35,4 @@ class Results {
   Publisher& publisher_;
 };
 
-/// Another result of a chunk.
-struct Conflict {
-  ChunkId chunk;
-  std::string path;
-};
-
-/// In the order of the chunks. Suspends.
-[[nodiscard]] std::vector<Conflict> conflicts_of(const PlanFolder& folder);
-
 }  // namespace fermata::sim::fleet

@@ -44,14 +44,14 @@ class SimFiles final : public backend::Files {
     std::uint64_t key;  // Of what it does and where.
     bool withdrawn = false;
     bool waits_for_lock = false;
-    Disk* waits_on = nullptr;             // Whose lock that is.
+    Disk* waits_on = nullptr;             // The disk with that lock.
     std::optional<RunLog::CallId> noted;  // In the run log.
     std::list<Job>::iterator self;
   };
   struct OpenFile {
     Disk* disk = nullptr;
     std::shared_ptr<SharedDisk> shared;  // That it is a part of; null for the machine's own.
-    std::uint64_t life = 0;              // Of the disk, when it was opened.
+    std::uint64_t life = 0;              // The disk's life when the file was opened.
     Disk::Inode inode = 0;
     OpenMode mode;
 

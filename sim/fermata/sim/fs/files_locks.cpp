@@ -10,7 +10,7 @@
 namespace fermata::sim::detail {
 
 SimFiles::~SimFiles() {
-  // Of its own disk the machine has let everything go, or that disk goes with it.
+  // Files of the machine's own disk need no release: a crash has let them go, or the disk goes too.
   for (const auto& [number, file] : open_) {
     if (file.shared == nullptr) {
       disk_.locks().whole.clear(&file);

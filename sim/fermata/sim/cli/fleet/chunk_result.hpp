@@ -15,7 +15,7 @@ namespace fermata::sim::cli {
 
 struct ChunkResult {
   std::string test;
-  std::uint64_t number = 0;       // Of the chunk among those of the test.
+  std::uint64_t number = 0;       // Counts the chunks of the test, from 0.
   std::vector<EventFiles> parts;  // In the order of their runs.
 
   [[nodiscard]] std::string text() const;

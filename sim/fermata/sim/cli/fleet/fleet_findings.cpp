@@ -5,23 +5,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/key.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/fleet/patience.hpp"
 
 namespace fermata::sim::cli {
 namespace {
 
 namespace files = std::filesystem;
-
-std::string content(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// The files beside `tape` whose names begin as its own; the tape first.
 std::vector<std::string> files_of(const std::string& tape) {
@@ -64,7 +58,7 @@ std::vector<Replacement> publish_files(const FailureRecord& failure,
   fleet::patiently([&] { fleet::make_folder(directory); });
   const std::size_t stem = failure.tape.size() - std::string_view("tape").size();
   for (const std::string& path : files_of(failure.tape)) {
-    const std::string bytes = replaced(content(path), replacements);
+    const std::string bytes = replaced(whole_file(path), replacements);
     const std::string name = fmt::format("{:016x}.{}", key_of(bytes), path.substr(stem));
     fleet::patiently([&] { publisher.publish(directory, name, bytes); });
     replacements.push_back({path, place + '/' + name});

@@ -8,6 +8,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/cli/escaped.hpp"
 
 namespace fermata::sim::cli {
 namespace {
@@ -26,29 +27,6 @@ constexpr const char* kStyle =
     ".bad{color:#c2252b;font-weight:600}.good{color:#0f7b5f;font-weight:600}"
     "svg{width:100%;height:160px;background:#8881;border-radius:6px}"
     "polyline{fill:none;stroke:#2f6fc4;stroke-width:2;vector-effect:non-scaling-stroke}";
-
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char letter : text) {
-    switch (letter) {
-      case '<':
-        safe += "&lt;";
-        break;
-      case '>':
-        safe += "&gt;";
-        break;
-      case '&':
-        safe += "&amp;";
-        break;
-      case '"':
-        safe += "&quot;";
-        break;
-      default:
-        safe += letter;
-    }
-  }
-  return safe;
-}
 
 std::string row(std::string_view name, std::string_view value) {
   return fmt::format("<tr><th>{}</th><td>{}</td></tr>\n", escaped(name), escaped(value));

@@ -17,7 +17,7 @@ namespace fermata::sim::cli {
 /// A part of the plan.
 struct FleetChunk {
   std::string test;
-  std::uint64_t number = 0;  // Among those of the test.
+  std::uint64_t number = 0;  // Counts the chunks of its test, from 0.
   RunRange range;
   bool is_canary = false;
 };

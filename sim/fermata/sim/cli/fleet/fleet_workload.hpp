@@ -41,7 +41,7 @@ class FleetWorkload final : public fleet::Workload {
   const TestBinary& binary_;
   const fleet::PlanFolder& folder_;
   fleet::Publisher& publisher_;
-  std::vector<FailureRecord> shrinks_;  // Of which the chunks behind the plan's make a smaller one.
+  std::vector<FailureRecord> shrinks_;  // The failures to shrink, a chunk for each.
 };
 
 }  // namespace fermata::sim::cli
