@@ -48,6 +48,7 @@ void write_whole_file(const std::string& path, std::string_view text, std::strin
 }
 
 std::string whole_file(const std::string& path) {
+  FERMATA_ASSERT(!path.empty());
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
