@@ -418,7 +418,9 @@ MAIN_TYPED_TEST_WITH(Folder, Files, EndAnOperationOnceThatIsTakenBackTwice) {
     delay(round % 5 * 100us);
     for (File& file : files) file.close();
     finish_operations();
+    EXPECT_EQ(in_flight(), 0u);
   }
+  EXPECT_EQ(buffer, std::vector<std::byte>(buffer.size())) << "an abandoned read wrote";
 }
 
 MAIN_TYPED_TEST_WITH(Folder, Files, GiveTheirDescriptorsBack) {
