@@ -46,7 +46,11 @@ endfunction()
 # [RUN_BY_SCRIPT]): a GoogleTest program; each of its tests is a ctest test of its own, labelled
 # with its folder and run in the build directory, unless a script that is a test runs them all.
 # Those of a program named *_slow_test are labelled <folder>/slow, and left out by `./dev check`.
+# Under sanitizers, where a process takes half a second to start, those of FERMATA_SHARDED folders
+# are <name>.shard_0 to 7 instead, each with an eighth of the tests in one process.
 # What links fermata_sim gets the main() that knows the exit codes of simulated tests.
+set(FERMATA_SHARDED "^tests/(unit|conformance|posix)$")
+set(FERMATA_SHARDS 8)
 function(fermata_test name folder)
   cmake_parse_arguments(PARSE_ARGV 2 arg "RUN_BY_SCRIPT" "FILTER" "SOURCES;LINK;PROPERTIES")
   fermata_program(${name} ${folder} SOURCES ${arg_SOURCES} LINK ${arg_LINK}
@@ -69,10 +73,27 @@ function(fermata_test name folder)
   if(name MATCHES "_slow_test$")
     string(APPEND label "/slow")
   endif()
+  if(FERMATA_SANITIZE AND folder MATCHES "${FERMATA_SHARDED}")
+    fermata_test_shards(${name} PROPERTIES TIMEOUT 300 LABELS ${label} ${arg_PROPERTIES})
+    return()
+  endif()
   gtest_discover_tests(${name}
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 120
     TEST_FILTER "${arg_FILTER}"
     WORKING_DIRECTORY "${PROJECT_BINARY_DIR}"
     PROPERTIES TIMEOUT 120 LABELS ${label} ${arg_PROPERTIES})
+endfunction()
+
+# fermata_test_shards(<name> PROPERTIES ...): all tests of a GoogleTest program, in few processes.
+function(fermata_test_shards name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "PROPERTIES")
+  math(EXPR last "${FERMATA_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${name}.shard_${shard} COMMAND ${name} --gtest_brief=1
+      WORKING_DIRECTORY "${PROJECT_BINARY_DIR}")
+    set_tests_properties(${name}.shard_${shard} PROPERTIES ${arg_PROPERTIES}
+      ENVIRONMENT_MODIFICATION
+      "GTEST_TOTAL_SHARDS=set:${FERMATA_SHARDS};GTEST_SHARD_INDEX=set:${shard}")
+  endforeach()
 endfunction()
