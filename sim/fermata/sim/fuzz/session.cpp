@@ -7,7 +7,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/seed.hpp"
-#include "fermata/sim/run/explore.hpp"
+#include "fermata/sim/run/run_sums.hpp"
 #include "fermata/sim/run/world_options.hpp"
 #include "fermata/sim/run/worst_verdict.hpp"
 
@@ -38,7 +38,13 @@ void FuzzSession::make_target() {
 
 bool FuzzSession::run(std::span<const std::uint8_t> bytes) {
   FERMATA_ASSERT(target_ != nullptr);
-  if (!target_->run(bytes).failure) return true;
+  const RunResult result = target_->run(bytes);
+  const Runner& runner = target_->runner();
+  if (!result.failure) {
+    add_run(passed_, result, passed_.runs, runner.world());
+    return true;
+  }
+  passed_.catalogue.add(Catalogue::of_program(runner.assertion_counts()));
   if (before_report_ != nullptr) before_report_();
   std::string strategy = target_->strategy();
   const std::uint64_t seed = target_->input().seed;
@@ -48,27 +54,41 @@ bool FuzzSession::run(std::span<const std::uint8_t> bytes) {
   return false;
 }
 
+void FuzzSession::tell_end() const {
+  FERMATA_ASSERT(passed_.failures == 0);
+  ExploreResult all = passed_;
+  all.longest = {};  // They are found by their seeds, and an input is more than that.
+  if (target_) all.catalogue.add(Catalogue::of_program(target_->runner().assertion_counts()));
+  test_.events.explored(options(), all);
+}
+
+ExploreOptions FuzzSession::options() const {
+  FERMATA_ASSERT(!test_.name.empty());
+  ExploreOptions options;
+  options.name = test_.name;
+  options.faults = test_.options.faults_text;
+  options.world = world_options(test_.options);
+  return options;
+}
+
 // The run is made again as an exploration of one run: so it comes to the same tape and report.
 void FuzzSession::report(std::string strategy, std::uint64_t seed) {
   FERMATA_ASSERT(target_ == nullptr);
-  ExploreOptions options;
-  options.name = test_.name;
-  options.runs = 1;
-  options.seed = seed;
-  options.strategy = std::move(strategy);
-  options.faults = test_.options.faults_text;
-  options.check_determinism = 0;
-  options.world = world_options(test_.options);
-  ExploreResult result = explore(options, test_.program);
+  ExploreOptions one = options();
+  one.runs = 1;
+  one.seed = seed;
+  one.strategy = std::move(strategy);
+  one.check_determinism = 0;
+  ExploreResult result = explore(one, test_.program);
   if (!result.found) {
     note_verdict(Verdict::Nondeterminism);
     ADD_FAILURE() << "nondeterminism: state leaks between runs: an input failed after others, and "
                      "does not fail when it is run again; it is FERMATA_SEED="
-                  << seed_text(seed) << " FERMATA_STRATEGY=" << options.strategy;
+                  << seed_text(seed) << " FERMATA_STRATEGY=" << one.strategy;
     return;
   }
   FERMATA_ASSERT(result.found->run == 0);
-  const Reproduction reproduction{seed, 1, options.strategy};
+  const Reproduction reproduction{seed, 1, one.strategy};
   test_.failures.explored(std::move(*result.found), reproduction, 1);
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "fermata/sim/fuzz/target.hpp"
+#include "fermata/sim/run/explore.hpp"
 #include "fermata/sim/run/fuzzer.hpp"
 
 namespace fermata::sim::detail {
@@ -23,6 +24,10 @@ class FuzzSession {
   /// small, explained, written to a tape and reported, and the GoogleTest test has failed.
   bool run(std::span<const std::uint8_t> bytes);
 
+  /// Tells the tool what the inputs that passed came to; those that failed are told of one by one.
+  /// The driver calls it once, after the last input.
+  void tell_end() const;
+
   /// Called when an input has failed; null: nothing is.
   void call_before_report(void (*action)()) noexcept { before_report_ = action; }
 
@@ -30,9 +35,11 @@ class FuzzSession {
 
  private:
   void make_target();
+  [[nodiscard]] ExploreOptions options() const;
   void report(std::string strategy, std::uint64_t seed);
 
   FuzzedTest test_;
+  ExploreResult passed_;  // What the inputs came to that have not failed.
   void (*before_report_)() = nullptr;
   std::unique_ptr<FuzzTarget> target_;
 };

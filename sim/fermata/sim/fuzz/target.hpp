@@ -45,6 +45,8 @@ class FuzzTarget {
   [[nodiscard]] std::string strategy() const { return strategy_->name(); }
   /// The draws that the last run has asked for.
   [[nodiscard]] std::span<const AskedDraw> asked() const noexcept { return strategy_->asked(); }
+  /// What has made the runs.
+  [[nodiscard]] const Runner& runner() const noexcept { return runner_; }
 
   /// A mutation of `bytes`, of at most `room` bytes. Equal for equal arguments and the same last
   /// run.

@@ -37,6 +37,7 @@ void drive(FuzzSession& session) {
     fmt::print(stderr, "{}: failed\n", file);
   }
   FERMATA_ASSERT(failed <= files.size());
+  session.tell_end();
   fmt::print(stderr, "replayed {} inputs, {} failed\n", files.size(), failed);
 }
 

@@ -10,6 +10,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/fuzz/driver.hpp"
+#include "fermata/sim/run/canary.hpp"
 #include "fermata/sim/run/environment.hpp"
 #include "fermata/sim/run/sim_main.hpp"
 
@@ -27,6 +28,7 @@ int fuzz(const std::string& test, int argc, char** argv) {
   FERMATA_ASSERT(!test.empty());
   FERMATA_ASSERT(argc > 0);
   fermata::sim::detail::take_arguments(argc, argv);
+  if (test == fermata::sim::kCanaryTest) fermata::sim::add_canary();
   fermata::sim::detail::register_fuzz_driver(&drive_once);
   std::vector<std::string> own = {argv[0], "--gtest_filter=" + test,
                                   "--gtest_also_run_disabled_tests", "--gtest_brief=1"};

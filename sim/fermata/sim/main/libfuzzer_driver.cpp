@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "fermata/base/assert.hpp"
@@ -29,9 +30,15 @@ void stop_alarms() {
   ::setitimer(ITIMER_REAL, &never, nullptr);
 }
 
+/// Once, after the last input.
+void tell_end() {
+  if (fuzzed != nullptr) std::exchange(fuzzed, nullptr)->tell_end();
+}
+
 int run_one(const std::uint8_t* data, std::size_t size) {
   FERMATA_ASSERT(fuzzed != nullptr);
   if (fuzzed->run({data, size})) return 0;
+  tell_end();
   std::fflush(nullptr);
   std::abort();
 }
@@ -50,9 +57,12 @@ void take_arguments(int argc, char** argv) {
 
 void drive(FuzzSession& session) {
   FERMATA_ASSERT(argument_texts != nullptr);
+  FERMATA_ASSERT(fuzzed == nullptr);
   fuzzed = &session;
   session.call_before_report(&stop_alarms);
+  std::atexit(&tell_end);  // When it has mutated all that it was to, it exits.
   LLVMFuzzerRunDriver(&argument_count, &argument_texts, &run_one);
+  tell_end();
 }
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,

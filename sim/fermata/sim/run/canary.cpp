@@ -35,15 +35,18 @@ class Canary final : public ::testing::Test {
 
 }  // namespace
 
-void add_canary_if_asked() {
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  const std::string arguments{std::istreambuf_iterator<char>(file), {}};
+void add_canary() {
   const std::string name = kCanaryTest;
-  if (arguments.find(name) == std::string::npos) return;
   const std::size_t dot = name.find('.');
   ::testing::RegisterTest(name.substr(0, dot).c_str(), name.substr(dot + 1).c_str(), nullptr,
                           nullptr, __FILE__, __LINE__,
                           []() -> ::testing::Test* { return new Canary; });
+}
+
+void add_canary_if_asked() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  const std::string arguments{std::istreambuf_iterator<char>(file), {}};
+  if (arguments.find(kCanaryTest) != std::string::npos) add_canary();
 }
 
 }  // namespace fermata::sim

@@ -8,6 +8,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/run/run_sums.hpp"
 #include "fermata/sim/world/world_access.hpp"
 
 namespace fermata::sim {
@@ -49,9 +50,8 @@ class Exploration {
     FERMATA_ASSERT(run >= options_.first_run);
     const std::uint64_t seed = enumerates_ ? options_.seed : run_seed(options_.seed, run);
     const RunResult one = runner_.run(seed);
-    if (result_.runs == 0) result_.first_world = runner_.world().faults();
     const std::uint64_t known = result_.distinct_runs;
-    count(one, run);
+    add_run(result_, one, run, runner_.world());
     const bool is_new = result_.distinct_runs != known;
     std::optional<Failure> failure = one.failure;
     if (options_.check_determinism != 0 && run % options_.check_determinism == 0) {
@@ -68,37 +68,6 @@ class Exploration {
     const bool failed = failure.has_value();
     if (failed) keep(std::move(*failure), one, seed, run);
     runner_.learn(is_new, failed);
-  }
-
-  void count(const RunResult& one, std::uint64_t run) {
-    result_.steps_min = result_.runs == 0 ? one.steps : std::min(result_.steps_min, one.steps);
-    result_.steps_max = std::max(result_.steps_max, one.steps);
-    FERMATA_ASSERT(result_.steps_min <= result_.steps_max);
-    if (one.steps > result_.longest.back().steps) note_long_run({run, one.steps});
-    ++result_.runs;
-    result_.steps += one.steps;
-    result_.draws += one.draws;
-    result_.virtual_time += one.end - Instant{};
-    result_.trace_hash = key_of(result_.trace_hash, one.trace_hash);
-    if (one.skipped) {
-      if (result_.skipped++ == 0) {
-        result_.skip_reason = one.skipped->empty() ? "without a reason" : *one.skipped;
-      }
-    } else {
-      result_.behaviours.add(one.trace_hash);
-    }
-    FERMATA_ASSERT(result_.skipped <= result_.runs);
-    result_.distinct_runs = result_.behaviours.kinds();
-    const FaultCounts& faults = runner_.world().fault_counts();
-    for (std::size_t i = 0; i < faults.size(); ++i) result_.fault_counts[i] += faults[i];
-  }
-
-  void note_long_run(LongRun long_run) {
-    auto place = std::find_if(result_.longest.begin(), result_.longest.end(),
-                              [&](const LongRun& other) { return long_run.steps > other.steps; });
-    std::move_backward(place, result_.longest.end() - 1, result_.longest.end());
-    *place = long_run;
-    FERMATA_ASSERT(result_.longest.front().steps >= long_run.steps);
   }
 
   /// Keeps the shortest run of each signature.

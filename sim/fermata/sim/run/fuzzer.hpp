@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fermata/sim/run/environment.hpp"
+#include "fermata/sim/run/event_writer.hpp"
 #include "fermata/sim/run/failure_pipeline.hpp"
 #include "fermata/sim/run/runner.hpp"
 
@@ -18,6 +19,7 @@ struct FuzzedTest {
   const Options& options;
   const std::string& name;  // "Suite.Name"
   const FailurePipeline& failures;
+  const EventWriter& events;
 };
 
 /// Runs the test with its inputs until there are no more, or one has failed.

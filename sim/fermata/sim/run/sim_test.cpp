@@ -205,8 +205,11 @@ class SimTest {
     GuardOptions guard = options_.guard;
     guard.allowed.emplace_back("clock_gettime");
     set_guard(std::move(guard));
-    fuzzer()(
-        FuzzedTest{.program = program_, .options = options_, .name = name_, .failures = failures_});
+    fuzzer()(FuzzedTest{.program = program_,
+                        .options = options_,
+                        .name = name_,
+                        .failures = failures_,
+                        .events = events_});
   }
 
   void replay() {
