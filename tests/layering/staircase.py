@@ -77,7 +77,7 @@ MAY_INCLUDE = {
     # Workers that share a folder; of the tool, and of tests in the simulated world.
     "sim/fleet": runtime("base core io") | sim("base"),
     "sim/cli": runtime("base") | sim("base inspect tape record report run/process run"),
-    "sim/cli/fleet": runtime("base core io") | sim("base run fleet cli"),
+    "sim/cli/fleet": runtime("base core io") | sim("base tape run fleet cli"),
     # The only place of sim/ that knows a real reactor: that of the tool itself.
     "sim/cli/tool": runtime("uv") | sim("cli cli/fleet"),
     "sim": runtime("core sync") | sim("waits guard world history run property"),

@@ -38,12 +38,12 @@ const Variable& known(std::string_view name) {
 }
 
 /// What test processes read, or other verbs, and `run` has no flag for.
-constexpr std::array<std::string_view, 17> kNotOfRun = {
-    "FERMATA_AT",        "FERMATA_BREAK_AT", "FERMATA_CHECKS_OUT", "FERMATA_DISK",
-    "FERMATA_FIRST_RUN", "FERMATA_FUZZ",     "FERMATA_LEASE",      "FERMATA_LISTEN",
-    "FERMATA_NETWORK",   "FERMATA_PARTIAL",  "FERMATA_PARTITION",  "FERMATA_PLAN",
-    "FERMATA_PRINT",     "FERMATA_PROGRAM",  "FERMATA_REPLAY",     "FERMATA_REPLAY_MODE",
-    "FERMATA_TASKS"};
+constexpr std::array<std::string_view, 18> kNotOfRun = {
+    "FERMATA_AT",          "FERMATA_BREAK_AT", "FERMATA_CHECKS_OUT", "FERMATA_DISK",
+    "FERMATA_FIRST_RUN",   "FERMATA_FUZZ",     "FERMATA_LAYOUT",     "FERMATA_LEASE",
+    "FERMATA_LISTEN",      "FERMATA_NETWORK",  "FERMATA_PARTIAL",    "FERMATA_PARTITION",
+    "FERMATA_PLAN",        "FERMATA_PRINT",    "FERMATA_PROGRAM",    "FERMATA_REPLAY",
+    "FERMATA_REPLAY_MODE", "FERMATA_TASKS"};
 /// What `run` has a flag for and `fleet plan` has not: a plan has no end but that of its runs, goes
 /// on after failures, and is shared otherwise.
 constexpr std::array<std::string_view, 13> kNotOfPlan = {
@@ -68,6 +68,14 @@ std::vector<std::string> variables_of_plan() {
   std::vector<std::string> names = {"FERMATA_PLAN", "FERMATA_LEASE"};
   for (const std::string& name : variables_of_run()) {
     if (!is_among(kNotOfPlan, name)) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> variables_of_fuzz() {
+  std::vector<std::string> names = {"FERMATA_CORPUS"};
+  for (const std::string& name : variables_of_plan()) {
+    if (name != "FERMATA_STRATEGY") names.push_back(name);
   }
   return names;
 }
@@ -244,6 +252,12 @@ const std::vector<Verb>& verbs() {
            .help = "write a plan: what many workers are to explore together, in a folder that they "
                    "share",
            .variables = variables_of_plan()},
+      Verb{.name = "fleet fuzz",
+           .operand = "BIN",
+           .many = false,
+           .help = "write a plan whose tests are fuzzed by the libFuzzer in the program, with a "
+                   "corpus that the workers share",
+           .variables = variables_of_fuzz()},
       Verb{.name = "fleet work",
            .operand = "PLAN",
            .many = false,
@@ -263,7 +277,8 @@ const std::vector<Verb>& verbs() {
            .operand = "PLAN",
            .many = false,
            .help = "merge what all workers have found; the exit code is the verdict",
-           .variables = {"FERMATA_JUNIT", "FERMATA_JSON", "FERMATA_PARTIAL"}},
+           .variables = {"FERMATA_JUNIT", "FERMATA_JSON", "FERMATA_PARTIAL", "FERMATA_CORPUS",
+                         "FERMATA_LAYOUT"}},
       Verb{.name = "fleet compare",
            .operand = "PLAN",
            .many = true,

@@ -94,6 +94,17 @@ void take(const Json& line, std::string_view behaviours, ReportedEvents& reporte
   }
 }
 
+/// Calls `use` for each line of `events`; anything but an object is left out.
+template <class Use>
+void for_each_event(std::string_view events, Use use) {
+  while (!events.empty()) {
+    const std::size_t end = std::min(events.find('\n'), events.size());
+    Json line = Json::parse(events.substr(0, end), nullptr, false);
+    if (line.is_object()) use(line);
+    events.remove_prefix(std::min(end + 1, events.size()));
+  }
+}
+
 }  // namespace
 
 Json json_of(const FailureRecord& failure) {
@@ -118,6 +129,19 @@ Json json_of(const FailureRecord& failure) {
   add("decides", failure.decides);
   line["report"] = failure.report;
   return line;
+}
+
+std::string failure_line(const FailureRecord& failure) {
+  return json_text(json_of(failure)) + '\n';
+}
+
+std::string explored_line(const std::string& test, const RangeResult& record) {
+  return json_text({{"event", "explored"},
+                    {"test", test},
+                    {"first_run", record.first_run},
+                    {"runs", record.counts.runs},
+                    {"failures", record.counts.failures}}) +
+         '\n';
 }
 
 void Share::add(const Share& other) noexcept {
@@ -152,27 +176,30 @@ ReportedEvents read_events(const std::string& path) { return parse_events(event_
 
 ReportedEvents parse_events(const EventFiles& files) {
   ReportedEvents reported;
-  std::string_view events = files.events;
-  while (!events.empty()) {
-    const std::size_t end = std::min(events.find('\n'), events.size());
-    const Json parsed = Json::parse(events.substr(0, end), nullptr, false);
-    if (parsed.is_object()) take(parsed, files.behaviours, reported);
-    events.remove_prefix(std::min(end + 1, events.size()));
-  }
+  for_each_event(files.events, [&](const Json& line) { take(line, files.behaviours, reported); });
   if (reported.explored) reported.explored->failures = reported.failures;
   if (reported.replayed) reported.replayed->failures = reported.failures;
   return reported;
 }
 
+EventFiles renumbered(EventFiles files, std::uint64_t first) {
+  std::string events;
+  for_each_event(files.events, [&](Json& line) {
+    line["first_run"] = number_at(line, "first_run") + first;
+    if (line.contains("run")) line["run"] = number_at(line, "run") + first;
+    if (line.contains("longest")) {
+      for (Json& one : line["longest"]) one["run"] = number_at(one, "run") + first;
+    }
+    events += json_text(line) + '\n';
+  });
+  files.events = std::move(events);
+  return files;
+}
+
 void write_crash(const std::string& path, const RangeResult& record) {
   FERMATA_ASSERT(!record.failures.empty());
   const FailureRecord& failure = record.failures.front();
-  const Json end = {{"event", "explored"},
-                    {"test", failure.test},
-                    {"first_run", record.first_run},
-                    {"runs", record.counts.runs},
-                    {"failures", record.counts.failures}};
-  write_whole_file(path, json_text(json_of(failure)) + '\n' + json_text(end) + '\n');
+  write_whole_file(path, failure_line(failure) + explored_line(failure.test, record));
 }
 
 void thin_out(const std::string& path, const RangeResult& record, unsigned level) {

@@ -118,9 +118,16 @@ struct EventFiles {
 };
 
 [[nodiscard]] ReportedEvents parse_events(const EventFiles& files);
+/// The files of an exploration that began with run 0, as if it had begun with the run `first`.
+[[nodiscard]] EventFiles renumbered(EventFiles files, std::uint64_t first);
 [[nodiscard]] ReportedEvents read_events(const std::string& path);
 /// The files as they are; empty where there is none.
 [[nodiscard]] EventFiles event_files(const std::string& path);
+
+/// The line of a failure in a file of events.
+[[nodiscard]] std::string failure_line(const FailureRecord& failure);
+/// The line that ends a range, when no more is known of it than its numbers of runs and failures.
+[[nodiscard]] std::string explored_line(const std::string& test, const RangeResult& record);
 
 /// Writes what read_events() takes for a range that ended with `failure`. Throws InputOutputError.
 void write_crash(const std::string& path, const RangeResult& record);

@@ -22,7 +22,8 @@ std::string PlanFolder::results_of(ChunkId chunk) const {
 void PlanFolder::create() const {
   make_folder(temporary());
   check_links();
-  for (const std::string& folder : {leases(), results(), conflicts(), findings(), workers()}) {
+  for (const std::string& folder :
+       {leases(), results(), conflicts(), findings(), inputs(), workers()}) {
     make_folder(folder);
   }
   for (unsigned i = 0; i < kResultFolders; ++i) {

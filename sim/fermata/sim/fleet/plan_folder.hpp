@@ -8,6 +8,7 @@
 //   leases/CHUNK.GENERATION  who works on a chunk just now (leases.hpp)
 //   results/DIGIT/CHUNK      what came of it (results.hpp); DIGIT: the first one of CHUNK
 //   conflicts/CHUNK.HASH     another result of the same chunk
+//   inputs/HASH              what a fuzzer has found to reach something new; named by content
 //   findings/SIGNATURE/      what belongs to the failures of one signature, named by content
 //   workers/NAME.json        what a worker tells of itself
 //   tmp/                     files that are being written
@@ -31,6 +32,7 @@ class PlanFolder {
   [[nodiscard]] std::string results() const { return root_ + "/results"; }
   [[nodiscard]] std::string conflicts() const { return root_ + "/conflicts"; }
   [[nodiscard]] std::string findings() const { return root_ + "/findings"; }
+  [[nodiscard]] std::string inputs() const { return root_ + "/inputs"; }
   [[nodiscard]] std::string workers() const { return root_ + "/workers"; }
   [[nodiscard]] std::string temporary() const { return root_ + "/tmp"; }
 

@@ -148,7 +148,9 @@ constexpr std::array kVariables = {
         .read = read_check_determinism},
     Variable{.name = "FERMATA_CORPUS",
              .default_text = "",
-             .meaning = "A folder of tapes; each test replays its tapes before it is explored.",
+             .meaning =
+                 "A folder of tapes; each test replays its tapes before it is explored. With "
+                 "`fleet fuzz` and `fleet result`: of inputs, to begin with or to write.",
              .read = nullptr,
              .reader = Reader::Tool},
     Variable{.name = "FERMATA_DISABLED",
@@ -251,6 +253,12 @@ constexpr std::array kVariables = {
             "`on`: explore on after a failure, and keep the run of fewest steps of each signature.",
         .read = [](Options& options,
                    std::string_view text) { options.keep_going = parse_switch(text); }},
+    Variable{.name = "FERMATA_LAYOUT",
+             .default_text = "plain",
+             .meaning = "How `fleet result` writes a corpus: `plain`, or `afl` for AFL++ to sync "
+                        "with.",
+             .read = nullptr,
+             .reader = Reader::Tool},
     Variable{.name = "FERMATA_LEASE",
              .default_text = "60s",
              .meaning = "How long a worker of a fleet may be silent before others do its chunk.",

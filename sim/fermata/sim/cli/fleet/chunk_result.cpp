@@ -50,12 +50,14 @@ class ResultReader {
 }  // namespace
 
 std::string ChunkResult::text() const {
-  std::string text = fmt::format("{}{} {} {}\n", kHead, test, number, parts.size());
+  std::string text =
+      fmt::format("{}{} {} {} {}\n", kHead, test, number, parts.size(), inputs.size());
   for (const EventFiles& part : parts) {
     text += fmt::format("{} {}\n", part.events.size(), part.behaviours.size());
     text += part.events;
     text += part.behaviours;
   }
+  for (const std::string& input : inputs) text += input + '\n';
   return text + fmt::format("end {:016x}\n", key_of(text));
 }
 
@@ -69,7 +71,9 @@ ChunkResult ChunkResult::parse(std::string_view text) {
   ChunkResult result;
   result.test = reader.word(' ');
   result.number = reader.number(' ');
-  for (std::uint64_t left = reader.number('\n'); left > 0; --left) {
+  std::uint64_t left = reader.number(' ');
+  std::uint64_t inputs = reader.number('\n');
+  for (; left > 0; --left) {
     const std::uint64_t events = reader.number(' ');
     const std::uint64_t behaviours = reader.number('\n');
     EventFiles part;
@@ -77,6 +81,7 @@ ChunkResult ChunkResult::parse(std::string_view text) {
     part.behaviours = reader.bytes(behaviours);
     result.parts.push_back(std::move(part));
   }
+  for (; inputs > 0; --inputs) result.inputs.emplace_back(reader.word('\n'));
   return result;
 }
 

@@ -2,7 +2,8 @@
 #pragma once
 
 // The file that a chunk leaves: what its processes have reported, as they wrote it. Text, but for
-// the behaviours, with the size of each part before it and a hash at the end.
+// the behaviours, with the size of each part before it and a hash at the end. One that was fuzzed
+// has the names of the inputs that reached something new; one that merges, of those that are kept.
 
 #include <cstdint>
 #include <string>
@@ -17,6 +18,7 @@ struct ChunkResult {
   std::string test;
   std::uint64_t number = 0;       // Counts the chunks of the test, from 0.
   std::vector<EventFiles> parts;  // In the order of their runs.
+  std::vector<std::string> inputs = {};
 
   [[nodiscard]] std::string text() const;
   /// Throws Error when `text` is not whole.

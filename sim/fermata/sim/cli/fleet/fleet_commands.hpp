@@ -15,6 +15,7 @@ namespace fermata::sim::cli {
 /// Makes a reactor that has files.
 using MakeReactor = std::unique_ptr<backend::Reactor> (*)();
 
+/// `fleet plan` and `fleet fuzz`.
 int fleet_plan_command(const Arguments& arguments, MakeReactor make_reactor);
 int fleet_work_command(const Arguments& arguments, MakeReactor make_reactor);
 int fleet_status_command(const Arguments& arguments, MakeReactor make_reactor);

@@ -2,11 +2,14 @@
 #pragma once
 
 // The plan of a fleet: an exploration, cut into the chunks that every exploration is cut into, and
-// the canary, a test that must fail. What a chunk comes to is a function of the plan.
+// the canary, a test that must fail. What a chunk comes to is a function of the plan; where tests
+// are fuzzed, of the plan and of the corpus that it begins with (fleet_generations.hpp).
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "fermata/sim/cli/plan.hpp"
 #include "fermata/sim/cli/run_range.hpp"
@@ -24,8 +27,11 @@ struct FleetChunk {
 
 class FleetPlan {
  public:
+  /// The names of the inputs that fuzzing a test begins with, by test.
+  using Seeds = std::map<std::string, std::vector<std::string>>;
+
   /// Cuts `plan`, whose runs are limited. Throws UsageError when they are not.
-  FleetPlan(Plan plan, std::chrono::milliseconds lease);
+  FleetPlan(Plan plan, std::chrono::milliseconds lease, Seeds seeds = {});
 
   /// The plan in the folder `root`. Throws UsageError when there is none.
   [[nodiscard]] static FleetPlan load(const std::string& root);
@@ -35,11 +41,16 @@ class FleetPlan {
   /// How long a worker may be silent before others do its chunk.
   [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return lease_; }
 
+  /// Whether the tests are fuzzed: their strategy is kLibFuzzer.
+  [[nodiscard]] bool fuzzes() const;
+  [[nodiscard]] const Seeds& seeds() const noexcept { return seeds_; }
+
   /// The number of chunks. The first is the canary; then come the first chunks of all tests, the
   /// second chunks, ...
   [[nodiscard]] std::size_t size() const noexcept;
   /// REQUIRES: index < size().
   [[nodiscard]] FleetChunk chunk(std::size_t index) const;
+  /// What identifies the chunk, but for a corpus.
   [[nodiscard]] fleet::ChunkId id(std::size_t index) const;
 
   /// A hash of everything that decides what its chunks come to.
@@ -53,6 +64,7 @@ class FleetPlan {
 
   Plan plan_;
   std::chrono::milliseconds lease_;
+  Seeds seeds_;
   std::uint64_t identity_;
   std::uint64_t chunks_of_a_test_;
 };

@@ -12,8 +12,11 @@
 #include <string_view>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/cli/fleet/chunk_result.hpp"
+#include "fermata/sim/cli/fleet/fleet_generations.hpp"
 #include "fermata/sim/cli/fleet/fleet_shrinks.hpp"
 #include "fermata/sim/cli/verdict.hpp"
 #include "fermata/sim/fleet/plan_folder.hpp"
@@ -41,8 +44,11 @@ ReplayResult conflict_of(const FleetChunk& chunk, fleet::ChunkId id, const std::
   FailureRecord failure;
   failure.test = chunk.test;
   failure.failure_class = "nondeterminism";
-  failure.message = fmt::format("two workers got different results for the runs {} to {}",
-                                chunk.range.first + 1, chunk.range.end());
+  failure.message =
+      chunk.range.runs == 0
+          ? fmt::format("two workers got different corpora for generation {}", chunk.number + 1)
+          : fmt::format("two workers got different results for the runs {} to {}",
+                        chunk.range.first + 1, chunk.range.end());
   failure.signature = "nondeterminism across machines";
   failure.run = failure.first_run = chunk.range.first;
   const std::string kept = fleet::PlanFolder("").result(id).substr(1);
@@ -105,38 +111,84 @@ bool is_canary_found(const std::vector<FailureRecord>& failures) {
   });
 }
 
-FleetOutcome merged_fleet(const FleetPlan& plan, const std::string& root) {
-  const fleet::PlanFolder folder(root);
-  FleetOutcome outcome;
-  outcome.run.plan = plan.exploration();
-  outcome.chunks = plan.size();
-  std::map<std::string, TestTotals> totals;
-  const std::multimap<std::string, std::string> conflicts = conflicts_in(folder);
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    const FleetChunk chunk = plan.chunk(i);
-    const fleet::ChunkId id = plan.id(i);
-    const std::optional<ChunkResult> result = result_in(folder.result(id));
-    if (!result) continue;
-    ++outcome.done;
-    TestTotals& own = totals.try_emplace(chunk.test, true).first->second;
+/// Takes the results of a plan's chunks in.
+class FleetMerge {
+ public:
+  FleetMerge(const FleetPlan& plan, const fleet::PlanFolder& folder)
+      : plan_(plan), folder_(folder), conflicts_(conflicts_in(folder)) {
+    outcome_.run.plan = plan.exploration();
+  }
+
+  FleetOutcome merge() {
+    if (plan_.fuzzes()) {
+      add_generations();
+    } else {
+      outcome_.chunks = plan_.size();
+      for (std::size_t i = 0; i < plan_.size(); ++i) add(plan_.chunk(i), plan_.id(i));
+    }
+    const bool is_explored = outcome_.is_complete();
+    for (const std::string& test : plan_.exploration().tests) {
+      TestTotals& own = totals_.try_emplace(test, true).first->second;
+      if (is_explored) add_shrunk(plan_, folder_, own, outcome_);
+      const std::string remark = remark_of(test, own);
+      outcome_.run.tests.push_back({test, std::move(own), remark});
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  [[nodiscard]] std::string remark_of(const std::string& test, const TestTotals& totals) const {
+    const auto corpus = outcome_.corpora.find(test);
+    if (corpus == outcome_.corpora.end()) return totals.coverage();
+    return "a corpus of " + counted(corpus->second.size(), "input");
+  }
+
+  [[nodiscard]] std::optional<ChunkResult> result_of(fleet::ChunkId id) const {
+    return result_in(folder_.result(id));
+  }
+
+  /// Whether it has a result.
+  bool add(const FleetChunk& chunk, fleet::ChunkId id) {
+    const std::optional<ChunkResult> result = result_of(id);
+    if (!result) return false;
+    ++outcome_.done;
+    FERMATA_ASSERT(outcome_.done <= outcome_.chunks);
+    TestTotals& own = totals_.try_emplace(chunk.test, true).first->second;
     for (RangeResult& range : result->ranges()) own.add(std::move(range));
-    auto [other, end] = conflicts.equal_range(id.text());
+    auto [other, end] = conflicts_.equal_range(id.text());
     for (; other != end; ++other) own.add(conflict_of(chunk, id, other->second));
     if (!chunk.is_canary) {
-      outcome.growth.push_back(growth_of(totals));
-      continue;
+      outcome_.growth.push_back(growth_of(totals_));
+      return true;
     }
-    outcome.canary_done = true;
-    outcome.canary_found = is_canary_found(own.failures());
+    outcome_.canary_done = true;
+    outcome_.canary_found = is_canary_found(own.failures());
+    return true;
   }
-  const bool is_explored = outcome.is_complete();
-  for (const std::string& test : plan.exploration().tests) {
-    TestTotals& own = totals.try_emplace(test, true).first->second;
-    if (is_explored) add_shrunk(plan, folder, own, outcome);
-    const std::string remark = own.coverage();
-    outcome.run.tests.push_back({test, std::move(own), remark});
+
+  void add_generations() {
+    outcome_.chunks = FleetGenerations::count(plan_);
+    add(plan_.chunk(0), plan_.id(0));
+    FleetGenerations generations(plan_, [this](fleet::ChunkId id) { return result_of(id); });
+    bool is_whole = true;  // So far.
+    do {
+      for (const FuzzedChunk& chunk : generations.stage())
+        is_whole = add(chunk.chunk, chunk.id) && is_whole;
+    } while (is_whole && generations.advance());
+    if (!is_whole) return;
+    for (const std::string& test : plan_.exploration().tests)
+      outcome_.corpora[test] = generations.corpus(test);
   }
-  return outcome;
+
+  const FleetPlan& plan_;
+  const fleet::PlanFolder& folder_;
+  std::multimap<std::string, std::string> conflicts_;
+  std::map<std::string, TestTotals> totals_;
+  FleetOutcome outcome_;
+};
+
+FleetOutcome merged_fleet(const FleetPlan& plan, const std::string& root) {
+  return FleetMerge(plan, fleet::PlanFolder(root)).merge();
 }
 
 }  // namespace fermata::sim::cli

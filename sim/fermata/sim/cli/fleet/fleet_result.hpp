@@ -25,6 +25,8 @@ struct FleetOutcome {
   /// Whether the chunk of the canary is done, and has found it.
   bool canary_done = false;
   bool canary_found = false;
+  /// The names of the inputs that fuzzing has left, by test; empty before it is done.
+  FleetPlan::Seeds corpora;
   std::vector<Growth> growth;  // After each chunk, in the order of the plan.
 
   [[nodiscard]] bool is_complete() const noexcept { return done == chunks; }

@@ -11,7 +11,6 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/io/file_system.hpp"
-#include "fermata/sim/base/json.hpp"
 #include "fermata/sim/base/key.hpp"
 #include "fermata/sim/cli/child.hpp"
 #include "fermata/sim/cli/crash_analysis.hpp"
@@ -24,9 +23,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr std::chrono::minutes kLongest(30);
-
-std::string record_text(const FailureRecord& failure) { return json_text(json_of(failure)) + '\n'; }
+constexpr std::chrono::minutes kLongestShrinking(30);
 
 bool is_better(const FailureRecord& a, const FailureRecord& b) {
   return std::tie(a.steps, a.run) < std::tie(b.steps, b.run);
@@ -47,7 +44,7 @@ FailureRecord completed(FailureRecord failure, const FailureRecord& closer,
 }  // namespace
 
 fleet::ChunkId shrink_id(const FleetPlan& plan, const FailureRecord& failure) {
-  return {key_of(plan.identity(), record_text(failure))};
+  return {key_of(plan.identity(), failure_line(failure))};
 }
 
 bool wants_shrinking(const FailureRecord& failure, const FleetPlan& plan) {
@@ -62,7 +59,7 @@ bool wants_shrinking(const FailureRecord& failure, const FleetPlan& plan) {
 
 void publish_record(const FailureRecord& failure, const fleet::PlanFolder& folder,
                     fleet::Publisher& publisher) {
-  const std::string text = record_text(failure);
+  const std::string text = failure_line(failure);
   const std::string directory = folder.root() + '/' + folder_of_signature(failure.signature);
   fleet::patiently([&] { fleet::make_folder(directory); });
   fleet::patiently(
@@ -93,6 +90,7 @@ FailureRecord shrunk(const FailureRecord& failure, const FleetPlan& plan, const 
                      const std::string& root, const std::function<void()>& waiting) {
   RunOptions options = plan.exploration().options;
   options.out = "fermata-out";
+  if (plan.fuzzes()) options.strategy = failure.strategy;
   const std::string events = options.out + "/events";
   files::create_directories(options.out);
   if (failure.tape.empty()) {
@@ -112,7 +110,7 @@ FailureRecord shrunk(const FailureRecord& failure, const FleetPlan& plan, const 
   command.settings.emplace_back("FERMATA_EXPLAIN", "on");
   command.settings.emplace_back("FERMATA_REPORT", page);
   Child child(command);
-  run_to_end(child, kLongest, [&] {
+  run_to_end(child, kLongestShrinking, [&] {
     waiting();
     return interrupts() > 0;
   });

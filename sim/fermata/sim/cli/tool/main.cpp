@@ -36,6 +36,7 @@ constexpr std::pair<std::string_view, int (*)(const Arguments&)> kCommands[] = {
     {"debug", debug_command},
     {"merge", merge_command},
     {"fleet plan", with_reactor<fleet_plan_command>},
+    {"fleet fuzz", with_reactor<fleet_plan_command>},
     {"fleet work", with_reactor<fleet_work_command>},
     {"fleet status", with_reactor<fleet_status_command>},
     {"fleet watch", with_reactor<fleet_watch_command>},
