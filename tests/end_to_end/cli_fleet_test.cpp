@@ -7,18 +7,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <vector>
 
-#include "tests/end_to_end/cli_specimens.hpp"
+#include "tests/end_to_end/cli_fleet.hpp"
 
 namespace fermata::testing {
 namespace {
-
-namespace files = std::filesystem;
 
 SIM_TEST(Specimen, DISABLED_FleetPasses) {
   const auto other = fermata::spawn("other", [] {
@@ -35,50 +31,6 @@ SIM_TEST(Specimen, DISABLED_FleetFailsRarely) {
 SIM_TEST(Specimen, DISABLED_FleetCrashesRarely) {
   if (fermata::random(1'000) == 1) __builtin_trap();
 }
-
-class Fleet : public Cli {
- protected:
-  [[nodiscard]] std::string plan_command(const std::string& specimens, const std::string& flags,
-                                         const std::string& plan = "plan") const {
-    return tool() + " fleet plan " + sim::detail::program_path() +
-           " --disabled --filter=Specimen.DISABLED_Fleet" + specimens + " --plan " + path(plan) +
-           " " + flags;
-  }
-  void make_plan(const std::string& specimens, const std::string& flags,
-                 const std::string& plan = "plan") const {
-    const Finished finished = run_shell(plan_command(specimens, flags, plan));
-    ASSERT_EQ(finished.exit_code, 0) << finished.output;
-  }
-  [[nodiscard]] std::string work_command(const std::string& flags = "--jobs 1",
-                                         const std::string& plan = "plan") const {
-    return tool() + " fleet work " + path(plan) + " " + flags;
-  }
-  [[nodiscard]] Finished result_of(const std::string& plan = "plan",
-                                   const std::string& flags = "") const {
-    return run_shell(tool() + " fleet result " + path(plan) + " --json " + path(plan + ".json") +
-                     " " + flags);
-  }
-  [[nodiscard]] Finished status_of(const std::string& plan = "plan") const {
-    return run_shell(tool() + " fleet status " + path(plan));
-  }
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
-
-  /// The results and findings of a plan: names and contents.
-  [[nodiscard]] std::string left_by(const std::string& plan) const {
-    std::vector<std::string> all;
-    for (const char* part : {"results", "findings", "conflicts"}) {
-      for (const auto& entry : files::recursive_directory_iterator(path(plan) + "/" + part)) {
-        if (!entry.is_regular_file()) continue;
-        const std::string name = entry.path().string().substr(path(plan).size());
-        all.push_back(name + '\n' + contents_of(entry.path().string()));
-      }
-    }
-    std::sort(all.begin(), all.end());
-    std::string text;
-    for (const std::string& one : all) text += one + '\n';
-    return text;
-  }
-};
 
 TEST_F(Fleet, WorksUntilThePlanIsComplete) {
   make_plan("Passes", "--runs 1500");

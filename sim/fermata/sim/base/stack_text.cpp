@@ -19,6 +19,8 @@
 namespace fermata::sim {
 namespace {
 
+bool names_are_wanted = true;
+
 struct Frame {
   std::string function;
   std::string place;
@@ -127,6 +129,7 @@ std::vector<std::string> without_repetition(const std::vector<std::string>& line
 }
 
 std::vector<std::string> look_up(const std::string& offsets) {
+  FERMATA_ASSERT(offsets.starts_with(' '));
   std::vector<std::string> lines;
   for (const Frame& frame : symbolize(offsets)) {
     if (!is_the_users(frame)) continue;
@@ -147,6 +150,7 @@ std::vector<const void*> present_stack() {
 }
 
 std::vector<std::string> stack_text(std::span<const void* const> stack) {
+  if (!names_are_wanted) return {};
   // By the program's own frames: in other runs of the same failure, others may differ.
   static std::map<std::string, std::vector<std::string>> known;
   std::string offsets;
@@ -159,5 +163,7 @@ std::vector<std::string> stack_text(std::span<const void* const> stack) {
   if (is_new) text->second = look_up(offsets);
   return text->second;
 }
+
+void look_names_up(bool wanted) noexcept { names_are_wanted = wanted; }
 
 }  // namespace fermata::sim

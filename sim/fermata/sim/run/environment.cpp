@@ -274,6 +274,11 @@ constexpr std::array kVariables = {
              .meaning = "Address space of each process, such as `512M` or `2G`.",
              .read = nullptr,
              .reader = Reader::Tool},
+    Variable{.name = "FERMATA_NAMES",
+             .default_text = "on",
+             .meaning = "Whether reports name the functions of stacks, which `addr2line` looks up.",
+             .read = [](Options& options,
+                        std::string_view text) { options.names = parse_switch(text); }},
     Variable{
         .name = "FERMATA_NETWORK",
         .default_text = "off",

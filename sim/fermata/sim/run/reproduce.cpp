@@ -42,6 +42,7 @@ Settings settings_of(const Reproduction& reproduction, const Options& options) {
     settings.emplace_back("FERMATA_ALLOW_POSIX",
                           fmt::format("{}", fmt::join(options.imports.allowed, ",")));
   }
+  if (!options.names) settings.emplace_back("FERMATA_NAMES", "off");
   if (options.full_audit) settings.emplace_back("FERMATA_AUDIT", "full");
   if (options.twin || options.check_determinism != usual.check_determinism) {
     settings.emplace_back(

@@ -13,6 +13,7 @@
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/base/program_path.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/base/stack_text.hpp"
 #include "fermata/sim/inspect/loaded_libraries.hpp"
 #include "fermata/sim/posix/allowed_functions.hpp"
 #include "fermata/sim/report/disk_text.hpp"
@@ -370,6 +371,7 @@ void run_sim_test(const Program& program) {
   FERMATA_REQUIRE(program.body != nullptr, "a simulated test needs a body");
   try {
     set_guard(process_options().guard);
+    look_names_up(process_options().names);
     check_loaded_libraries(process_options().imports);
     allow_unserved(process_options().imports.allowed);
     SimTest(program, process_options()).run();

@@ -52,6 +52,14 @@ TEST(StackText, IsLookedUpOnce) {
   EXPECT_EQ(looks.front(), looks.back());
 }
 
+TEST(StackText, IsEmptyWhenNoNamesAreWanted) {
+  look_names_up(false);
+  const std::vector<std::string> lines = who_is_here();
+  look_names_up(true);
+  EXPECT_TRUE(lines.empty());
+  EXPECT_TRUE(names(who_is_here(), "who_is_here"));
+}
+
 TEST(StackText, OfASuspendedCoroutineNamesWhereItIs) {
   Program program;
   program.body = [](World&) {

@@ -22,9 +22,10 @@ std::string path_of(const std::string& root) { return root + "/plan.json"; }
 
 }  // namespace
 
-FleetPlan::FleetPlan(Plan plan, milliseconds lease, Seeds seeds)
+FleetPlan::FleetPlan(Plan plan, milliseconds lease, std::string names, Seeds seeds)
     : plan_(std::move(plan)),
       lease_(lease),
+      names_(std::move(names)),
       seeds_(std::move(seeds)),
       identity_(key_of(key_of(identity_of(plan_).dump()), nlohmann::json(seeds_).dump())),
       chunks_of_a_test_(chunks_of_a_test()) {
@@ -43,12 +44,13 @@ FleetPlan FleetPlan::load(const std::string& root) {
   plan.options.wall_limit = milliseconds(json.value("wall_limit_ms", std::int64_t{0}));
   plan.options.memory_limit = json.value("memory_limit", std::uint64_t{0});
   return {std::move(plan), milliseconds(json.value("lease_ms", std::int64_t{0})),
-          json.value("seeds", Seeds())};
+          json.value("names", ""), json.value("seeds", Seeds())};
 }
 
 void FleetPlan::save(const std::string& root) const {
   nlohmann::json json = json_of(plan_);
   json["lease_ms"] = lease_.count();
+  json["names"] = names_;
   json["seeds"] = seeds_;
   json["wall_limit_ms"] = plan_.options.wall_limit.count();
   json["memory_limit"] = plan_.options.memory_limit;

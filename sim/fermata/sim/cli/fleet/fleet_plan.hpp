@@ -30,8 +30,9 @@ class FleetPlan {
   /// The names of the inputs that fuzzing a test begins with, by test.
   using Seeds = std::map<std::string, std::vector<std::string>>;
 
-  /// Cuts `plan`, whose runs are limited. Throws UsageError when they are not.
-  FleetPlan(Plan plan, std::chrono::milliseconds lease, Seeds seeds = {});
+  /// Cuts `plan`, whose runs are limited; `names` is what names() gives. Throws UsageError when
+  /// they are not.
+  FleetPlan(Plan plan, std::chrono::milliseconds lease, std::string names = {}, Seeds seeds = {});
 
   /// The plan in the folder `root`. Throws UsageError when there is none.
   [[nodiscard]] static FleetPlan load(const std::string& root);
@@ -40,6 +41,9 @@ class FleetPlan {
   [[nodiscard]] const Plan& exploration() const noexcept { return plan_; }
   /// How long a worker may be silent before others do its chunk.
   [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return lease_; }
+
+  /// What looks up the names in reports, on every machine alike (fleet_names.hpp); empty: nothing.
+  [[nodiscard]] const std::string& names() const noexcept { return names_; }
 
   /// Whether the tests are fuzzed: their strategy is kLibFuzzer.
   [[nodiscard]] bool fuzzes() const;
@@ -64,6 +68,7 @@ class FleetPlan {
 
   Plan plan_;
   std::chrono::milliseconds lease_;
+  std::string names_;
   Seeds seeds_;
   std::uint64_t identity_;
   std::uint64_t chunks_of_a_test_;

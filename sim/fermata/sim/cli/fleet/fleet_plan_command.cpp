@@ -13,6 +13,7 @@
 #include "fermata/sim/base/seed.hpp"
 #include "fermata/sim/cli/fleet/fleet_commands.hpp"
 #include "fermata/sim/cli/fleet/fleet_generations.hpp"
+#include "fermata/sim/cli/fleet/fleet_names.hpp"
 #include "fermata/sim/cli/fleet/fleet_plan.hpp"
 #include "fermata/sim/cli/fleet/fleet_result.hpp"
 #include "fermata/sim/cli/fleet/fuzz_process.hpp"
@@ -156,7 +157,8 @@ int fleet_plan_command(const Arguments& arguments, MakeReactor make_reactor) {
   Plan exploration = Plan::of(options, binary, binary.selected(options.filter, options.disabled));
   exploration.program = "program";
   const Corpus corpus = corpus_in(corpus_folder, exploration.tests);
-  const FleetPlan plan(std::move(exploration), lease_of(arguments), corpus.names);
+  const FleetPlan plan(std::move(exploration), lease_of(arguments), names_for_plan(options),
+                       corpus.names);
   fuzzes ? require_fuzzer(binary) : require_canary(binary);
   take_folder(root, plan);
   copy_program(binary, root + "/program");

@@ -101,6 +101,9 @@ FailureRecord shrunk(const FailureRecord& failure, const FleetPlan& plan, const 
   const std::string tape = options.out + "/found.tape";
   const std::string page = options.out + "/found.shrunk.html";
   files::copy_file(root + '/' + failure.tape, tape, files::copy_options::overwrite_existing);
+  for (const auto& setting : options.handed_on) {
+    if (setting.first == "FERMATA_NAMES") command.settings.push_back(setting);
+  }
   Command command = binary.command_for(failure.test);
   command.memory_limit = options.memory_limit;
   command.settings.emplace_back("FERMATA_OUT", options.out);

@@ -12,6 +12,7 @@
 #include "fermata/sim/base/counted.hpp"
 #include "fermata/sim/cli/fleet/fleet_commands.hpp"
 #include "fermata/sim/cli/fleet/fleet_crew.hpp"
+#include "fermata/sim/cli/fleet/fleet_names.hpp"
 #include "fermata/sim/cli/fleet/fleet_plan.hpp"
 #include "fermata/sim/cli/fleet/fleet_workload.hpp"
 #include "fermata/sim/cli/interrupts.hpp"
@@ -111,7 +112,7 @@ int work_alone(const std::string& root, std::optional<milliseconds> time,
 int fleet_work_command(const Arguments& arguments, MakeReactor make_reactor) {
   const RunOptions options = run_options(arguments);
   const std::string root = files::absolute(arguments.operands.front()).lexically_normal().string();
-  static_cast<void>(FleetPlan::load(root));
+  require_names(FleetPlan::load(root));
   count_interrupts();
   if (options.jobs > 1) return work_together(root, options.jobs, options.time);
   return work_alone(root, options.time, make_reactor);
