@@ -131,9 +131,7 @@ Json json_of(const FailureRecord& failure) {
   return line;
 }
 
-std::string failure_line(const FailureRecord& failure) {
-  return json_text(json_of(failure)) + '\n';
-}
+std::string line_of(const FailureRecord& failure) { return json_text(json_of(failure)) + '\n'; }
 
 std::string explored_line(const std::string& test, const RangeResult& record) {
   return json_text({{"event", "explored"},
@@ -199,7 +197,11 @@ EventFiles renumbered(EventFiles files, std::uint64_t first) {
 void write_crash(const std::string& path, const RangeResult& record) {
   FERMATA_ASSERT(!record.failures.empty());
   const FailureRecord& failure = record.failures.front();
-  write_whole_file(path, failure_line(failure) + explored_line(failure.test, record));
+  write_whole_file(path, line_of(failure) + explored_line(failure.test, record));
+}
+
+void append_failure(const std::string& path, const FailureRecord& failure) {
+  write_whole_file(path, whole_file(path) + line_of(failure));
 }
 
 void thin_out(const std::string& path, const RangeResult& record, unsigned level) {

@@ -43,6 +43,8 @@ struct FailureRecord {
 struct LongRunRecord {
   std::uint64_t run = 0;
   std::string seed;
+/// JSON too, as the line of a file.
+[[nodiscard]] std::string line_of(const FailureRecord& failure);
   std::uint64_t steps = 0;
 };
 
@@ -124,8 +126,6 @@ struct EventFiles {
 /// The files as they are; empty where there is none.
 [[nodiscard]] EventFiles event_files(const std::string& path);
 
-/// The line of a failure in a file of events.
-[[nodiscard]] std::string failure_line(const FailureRecord& failure);
 /// The line that ends a range, when no more is known of it than its numbers of runs and failures.
 [[nodiscard]] std::string explored_line(const std::string& test, const RangeResult& record);
 
@@ -135,5 +135,8 @@ void write_crash(const std::string& path, const RangeResult& record);
 /// Writes the trace hashes of the range in `path` anew: only what is still needed when `level` is
 /// what is kept altogether.
 void thin_out(const std::string& path, const RangeResult& record, unsigned level);
+
+/// Adds a failure to the events in `path`. Throws InputOutputError.
+void append_failure(const std::string& path, const FailureRecord& failure);
 
 }  // namespace fermata::sim::cli

@@ -196,9 +196,8 @@ void Exploration::note_memory_limit(std::vector<FailureRecord>& failures) const 
 // A process that has reported its end may still die of it.
 void Exploration::explored(std::size_t test, Job& job, RangeResult record) {
   if (job.child().ending().signal != 0) {
-    FailureRecord failure = job.crash_record().failures.front();
-    failure.message += " after its last run";
-    failure.signature += " after its last run";
+    FailureRecord failure = job.crash_record(true).failures.front();
+    append_failure(job.assignment().events, failure);
     record.failures.push_back(std::move(failure));
   }
   tests_[test].explored(job.assignment().range, std::move(record));

@@ -159,18 +159,18 @@ bool Job::dies_alone(std::uint64_t run) const {
   return hung_ ? !ended : ended && !reported && child.ending().signal == child_.ending().signal;
 }
 
-RangeResult Job::crash_record() const {
+RangeResult Job::crash_record(bool is_over) const {
   FERMATA_ASSERT(child_.is_ended());
   const bool begun = status().phase.load() != Phase::Starting;
   const std::uint64_t run = begun ? status().run.load() : assignment_.range.first;
   const bool alone = dies_alone(run);
+  const std::string when = !begun ? " before its first run" : is_over ? " after its last run" : "";
   FailureRecord failure;
   failure.test = assignment_.test;
   failure.failure_class = hung_ ? "hang" : "crash";
-  failure.message = how_it_ended() + (begun ? "" : " before its first run");
+  failure.message = how_it_ended() + when;
   failure.signature = failure.failure_class + ": " +
-                      (hung_ ? std::string("wall limit") : child_.ending().text()) +
-                      (begun ? "" : " before its first run");
+                      (hung_ ? std::string("wall limit") : child_.ending().text()) + when;
   failure.run = run;
   failure.first_run = alone ? run : assignment_.range.first;
   failure.seed = seed_text(run_seed(options_.seed, run));

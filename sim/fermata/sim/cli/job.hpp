@@ -55,8 +55,9 @@ class Job {
 
   /// The events that it has reported. REQUIRES: the process has ended.
   [[nodiscard]] ReportedEvents reported() const;
-  /// The run that has killed it, when it has not reported its end.
-  [[nodiscard]] RangeResult crash_record() const;
+  /// The run that has killed it, when it has not reported its end; with `is_over` the last run,
+  /// after which it has died.
+  [[nodiscard]] RangeResult crash_record(bool is_over = false) const;
   /// What kept it from reporting its result, other than a run; empty otherwise.
   [[nodiscard]] std::string trouble() const;
 

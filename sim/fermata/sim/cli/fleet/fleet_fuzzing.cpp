@@ -118,7 +118,7 @@ std::optional<std::vector<EventFiles>> FleetFuzzing::examine(const std::string& 
   if (!parts) return std::nullopt;
   FERMATA_ASSERT(!parts->empty());
   if (!has_failure(*parts))
-    parts->back().events += failure_line(failure_after_others(test, one, run));
+    parts->back().events += line_of(failure_after_others(test, one, run));
   return parts;
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 namespace files = std::filesystem;
 
-constexpr std::chrono::minutes kLongestShrinking(30);
+constexpr std::chrono::minutes kLongest(30);
 
 bool is_better(const FailureRecord& a, const FailureRecord& b) {
   return std::tie(a.steps, a.run) < std::tie(b.steps, b.run);
@@ -44,7 +44,7 @@ FailureRecord completed(FailureRecord failure, const FailureRecord& closer,
 }  // namespace
 
 fleet::ChunkId shrink_id(const FleetPlan& plan, const FailureRecord& failure) {
-  return {key_of(plan.identity(), failure_line(failure))};
+  return {key_of(plan.identity(), line_of(failure))};
 }
 
 bool wants_shrinking(const FailureRecord& failure, const FleetPlan& plan) {
@@ -59,7 +59,7 @@ bool wants_shrinking(const FailureRecord& failure, const FleetPlan& plan) {
 
 void publish_record(const FailureRecord& failure, const fleet::PlanFolder& folder,
                     fleet::Publisher& publisher) {
-  const std::string text = failure_line(failure);
+  const std::string text = line_of(failure);
   const std::string directory = folder.root() + '/' + folder_of_signature(failure.signature);
   fleet::patiently([&] { fleet::make_folder(directory); });
   fleet::patiently(
@@ -113,7 +113,7 @@ FailureRecord shrunk(const FailureRecord& failure, const FleetPlan& plan, const 
   command.settings.emplace_back("FERMATA_EXPLAIN", "on");
   command.settings.emplace_back("FERMATA_REPORT", page);
   Child child(command);
-  run_to_end(child, kLongestShrinking, [&] {
+  run_to_end(child, kLongest, [&] {
     waiting();
     return interrupts() > 0;
   });

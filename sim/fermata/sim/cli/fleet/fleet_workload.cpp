@@ -175,7 +175,7 @@ std::optional<std::string> FleetWorkload::shrink(const FailureRecord& failure, G
   for (Replacement& one : publish_files(local, folder_, publisher_)) {
     replacements.push_back(std::move(one));
   }
-  const std::string text = replaced(failure_line(small), replacements);
+  const std::string text = replaced(line_of(small), replacements);
   return ChunkResult{failure.test, failure.run, {{text, {}}}}.text();
 }
 
