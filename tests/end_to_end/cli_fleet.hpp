@@ -47,7 +47,7 @@ class Fleet : public Cli {
   [[nodiscard]] std::string left_by(const std::string& plan) const {
     return left_by(plan, "results") + left_by(plan, "findings") + left_by(plan, "conflicts");
   }
-  /// Those in one folder of it.
+  /// One folder of it.
   [[nodiscard]] std::string left_by(const std::string& plan, const std::string& part) const {
     std::vector<std::string> all;
     for (const auto& entry : files::recursive_directory_iterator(path(plan) + "/" + part)) {

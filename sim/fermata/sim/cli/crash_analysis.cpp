@@ -39,7 +39,7 @@ Command command_for(const FailureRecord& failure, const RunOptions& options,
 
 /// Before what the process has printed.
 void insert(std::string& report, const std::string& text) {
-  report.insert(std::min(report.find("output of the process:\n"), report.size()), text);
+  report.insert(std::min(report.find(kOutputOfProcess), report.size()), text);
 }
 
 }  // namespace
@@ -67,13 +67,14 @@ std::chrono::milliseconds crash_analysis_limit(const FailureRecord& failure,
 }
 
 void analyse_crash(FailureRecord& failure, const RunOptions& options, const TestBinary& binary,
-                   const std::string& scratch, const std::function<void()>& waiting) {
+                   const std::string& scratch, std::chrono::milliseconds limit,
+                   const std::function<void()>& waiting) {
   FERMATA_ASSERT(!scratch.empty());
   FERMATA_ASSERT(waiting != nullptr);
   Command command = command_for(failure, options, binary);
   command.settings.emplace_back("FERMATA_INTERNAL_EVENTS", scratch);
   Child child(command);
-  const bool ended = run_to_end(child, crash_analysis_limit(failure, options), [&] {
+  const bool ended = run_to_end(child, limit, [&] {
     waiting();
     return interrupts() > 0;
   });

@@ -20,8 +20,10 @@ namespace fermata::sim::cli {
 
 /// Has the test program put the run of `failure` on a tape and make it small
 /// (fermata/sim/run/crash_reproducer.hpp); adds to the record what came of it. `scratch` is a path
-/// for its events. Calls `waiting` many times a second. Gives up when the tool is interrupted.
+/// for its events. Calls `waiting` many times a second. Gives up when `limit` of real time is over,
+/// and when the tool is interrupted.
 void analyse_crash(FailureRecord& failure, const RunOptions& options, const TestBinary& binary,
-                   const std::string& scratch, const std::function<void()>& waiting);
+                   const std::string& scratch, std::chrono::milliseconds limit,
+                   const std::function<void()>& waiting);
 
 }  // namespace fermata::sim::cli

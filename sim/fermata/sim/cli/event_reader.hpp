@@ -9,12 +9,16 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/run/distinct_runs.hpp"
 
 namespace fermata::sim::cli {
+
+/// Before what a process has printed that has died: the end of a report.
+inline constexpr std::string_view kOutputOfProcess = "output of the process:\n";
 
 struct FailureRecord {
   std::string test;
@@ -39,12 +43,12 @@ struct FailureRecord {
 
 /// The JSON of a failure, as in a file of events and in the result.
 [[nodiscard]] nlohmann::ordered_json json_of(const FailureRecord& failure);
+/// JSON too, as the line of a file.
+[[nodiscard]] std::string line_of(const FailureRecord& failure);
 
 struct LongRunRecord {
   std::uint64_t run = 0;
   std::string seed;
-/// JSON too, as the line of a file.
-[[nodiscard]] std::string line_of(const FailureRecord& failure);
   std::uint64_t steps = 0;
 };
 
@@ -132,11 +136,11 @@ struct EventFiles {
 /// Writes what read_events() takes for a range that ended with `failure`. Throws InputOutputError.
 void write_crash(const std::string& path, const RangeResult& record);
 
+/// Adds a failure to the events in `path`. Throws InputOutputError.
+void append_failure(const std::string& path, const FailureRecord& failure);
+
 /// Writes the trace hashes of the range in `path` anew: only what is still needed when `level` is
 /// what is kept altogether.
 void thin_out(const std::string& path, const RangeResult& record, unsigned level);
-
-/// Adds a failure to the events in `path`. Throws InputOutputError.
-void append_failure(const std::string& path, const FailureRecord& failure);
 
 }  // namespace fermata::sim::cli

@@ -269,10 +269,10 @@ void Exploration::examine_crashes(std::size_t index) {
     if (interrupts() > 0) return;
     if (!wants_crash_analysis(failure, options_)) continue;
     const std::string events = folder_.events_path(test.name(), failure.run);
-    if (listener_.crash_analysis)
-      listener_.crash_analysis(failure, crash_analysis_limit(failure, options_));
+    const milliseconds limit = crash_analysis_limit(failure, options_);
+    if (listener_.crash_analysis) listener_.crash_analysis(failure, limit);
     const Clock::time_point before = Clock::now();
-    analyse_crash(failure, options_, binary_, events + ".analysis", [this] {
+    analyse_crash(failure, options_, binary_, events + ".analysis", limit, [this] {
       if (listener_.progress) listener_.progress(moment());
     });
     test.spend(std::chrono::duration_cast<milliseconds>(Clock::now() - before));

@@ -180,7 +180,8 @@ RangeResult Job::crash_record(bool is_over) const {
                                failure.failure_class, failure.message, run + 1, failure.seed,
                                failure.signature, failure.reproduce);
   if (const std::string output = child_.output(); !output.empty()) {
-    failure.report += "output of the process:\n" + output + (output.ends_with('\n') ? "" : "\n");
+    failure.report += kOutputOfProcess;
+    failure.report += output + (output.ends_with('\n') ? "" : "\n");
   }
   RangeResult record;
   record.first_run = run;

@@ -522,6 +522,14 @@ constexpr std::array kInternalVariables = {
                   std::chrono::duration_cast<std::chrono::milliseconds>(parse_duration(text));
             }},
     Variable{
+        .name = "FERMATA_INTERNAL_REPEATABLE",
+        .default_text = "",
+        .meaning =
+            "Set by `fermata fleet`: the search for a smaller crash is limited by its runs, not by "
+            "real time, and what the process has printed is left out.",
+        .read = [](Options& options,
+                   std::string_view text) { options.repeatable = parse_switch(text); }},
+    Variable{
         .name = "FERMATA_INTERNAL_TWIN_TASK",
         .default_text = "",
         .meaning =

@@ -92,6 +92,8 @@ struct Options {
   /// The last run of the exploration ends its process, or takes longer than this in real time: it
   /// is to be made small.
   std::optional<std::chrono::milliseconds> crash_limit;
+  /// What comes of it is the same on every machine: runs limit the search, not real time.
+  bool repeatable = false;
   /// How many runs this process and others make together; 0: unknown. Empty: it is alone.
   std::optional<std::uint64_t> all_runs;
   /// Where to list the simulated tests, instead of running any; empty: nowhere.

@@ -47,6 +47,15 @@ ShrinkLimits shrink_limits(const Options& options) noexcept {
   return {.runs_in_vain = options.shrink_runs};
 }
 
+/// Each run of the search for a smaller one that hangs takes long.
+ShrinkLimits limits_of_death(const FoundFailure& found, const Options& options) noexcept {
+  constexpr std::uint64_t kMostInVain = 100;
+  ShrinkLimits limits = shrink_limits(options);
+  const bool hangs = found.crash->end.kind == ProcessEnd::Kind::Hang;
+  if (hangs && options.repeatable) limits.runs_in_vain = std::min(limits.runs_in_vain, kMostInVain);
+  return limits;
+}
+
 }  // namespace
 
 void FailurePipeline::explored(FoundFailure found, const Reproduction& exploration,
@@ -78,6 +87,7 @@ void FailurePipeline::explored_crash(const ExploreOptions& exploration) const {
   std::optional<FoundFailure> found = crashes_.find(exploration);
   if (!found) return;
   found->tape.program = path_to_type();
+  if (options_.repeatable) found->crash->errors.clear();
   ReportContext context;
   const std::string stem = artifact_stem(*found, options_);
   context.tape_path = written_tape(found->tape, stem + ".tape");
@@ -182,8 +192,9 @@ ShrinkAttempt FailurePipeline::attempt_to_shrink(const FoundFailure& found,
                                                  const ForkedTrials::Keep& keep) const {
   WorldOptions world = world_options(options_, found.tape);
   if (found.crash) {
-    ForkedTrials trials(program_, world, found, crashes_.run_limit(), keep);
-    return sim::shrink(trials, program_, found.tape, shrink_limits(options_));
+    const auto bound = options_.repeatable ? ForkedTrials::Bound::Runs : ForkedTrials::Bound::Time;
+    ForkedTrials trials(program_, world, found, crashes_.run_limit(), keep, bound);
+    return sim::shrink(trials, program_, found.tape, limits_of_death(found, options_));
   }
   world.step_limit = std::min(world.step_limit, steps_to_follow(found));
   InProcessTrials trials(program_, world, found.tape);

@@ -46,7 +46,8 @@ ForkedRun replay_in_fork(ForkedRuns& runs, const Program& program, const WorldOp
 }
 
 ForkedTrials::ForkedTrials(const Program& program, const WorldOptions& options,
-                           const FoundFailure& found, milliseconds run_limit, Keep keep)
+                           const FoundFailure& found, milliseconds run_limit, Keep keep,
+                           Bound bound)
     : program_(program),
       options_(options),
       tape_(found.tape),
@@ -54,6 +55,7 @@ ForkedTrials::ForkedTrials(const Program& program, const WorldOptions& options,
       run_limit_(run_limit),
       trial_limit_(trial_limit(end_.kind, run_limit)),
       keep_(std::move(keep)),
+      bound_(bound),
       runs_(trial_limit_) {
   FERMATA_ASSERT(end_.is_early());
   FERMATA_ASSERT(keep_ != nullptr);
@@ -77,7 +79,7 @@ bool ForkedTrials::dies(const Tape& tape) {
 bool ForkedTrials::comes_back_each_time() {
   FERMATA_ASSERT(deadline_ == Clock::time_point::max());
   if (!dies(tape_) || !dies(tape_)) return false;
-  deadline_ = Clock::now() + search_limit(end_.kind, run_limit_);
+  if (bound_ == Bound::Time) deadline_ = Clock::now() + search_limit(end_.kind, run_limit_);
   return true;
 }
 

@@ -7,9 +7,10 @@
 //
 // Cost    A fork for each run, and some twenty more. The search for a smaller crash ends after 6 s.
 //         Of a hang everything takes at most two and a half times as long as a run may take, and
-//         each run of the search half a second.
+//         each run of the search half a second. A search that its runs limit has no other end.
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -31,11 +32,13 @@ class ForkedTrials final : public Trials {
   /// Takes what is known of the smaller run before it is looked at in this process, and again when
   /// more is: should that kill this process too, it is all that remains.
   using Keep = std::function<void(const Tape& smaller)>;
+  /// What ends the search, beside its success: real time, or only the runs it makes.
+  enum class Bound : std::uint8_t { Time, Runs };
 
   /// `found` is a crash; a run of `program` may take `run_limit`. All must outlive this. Throws as
   /// ForkedRuns does.
   ForkedTrials(const Program& program, const WorldOptions& options, const FoundFailure& found,
-               std::chrono::milliseconds run_limit, Keep keep);
+               std::chrono::milliseconds run_limit, Keep keep, Bound bound = Bound::Time);
 
   bool comes_back_each_time() override;
   bool fails(const std::vector<Decision>& decisions, const std::string& rapidcheck) override;
@@ -63,6 +66,7 @@ class ForkedTrials final : public Trials {
   std::chrono::milliseconds run_limit_;
   std::chrono::milliseconds trial_limit_;
   Keep keep_;
+  Bound bound_;
   ForkedRuns runs_;
   ForkedRun last_;
   Clock::time_point deadline_ = Clock::time_point::max();  // From then on fails() is never true.

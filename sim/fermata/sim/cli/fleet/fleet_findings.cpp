@@ -32,6 +32,18 @@ std::vector<std::string> files_of(const std::string& tape) {
   return paths;
 }
 
+/// What stands for the output at the end of a report. The first worker's is kept: its name is that
+/// of the run.
+std::string published_output(const FailureRecord& failure, std::string_view output,
+                             const fleet::PlanFolder& folder, fleet::Publisher& publisher) {
+  const std::string place = folder_of_signature(failure.signature);
+  const std::string directory = folder.root() + '/' + place;
+  const std::string name = fmt::format("{:016x}.output", key_of(key_of(failure.test), failure.run));
+  fleet::patiently([&] { fleet::make_folder(directory); });
+  fleet::patiently([&] { publisher.publish(directory, name, output); });
+  return fmt::format("output: {}/{}\n", place, name);
+}
+
 }  // namespace
 
 std::string replaced(std::string text, const std::vector<Replacement>& replacements) {
@@ -46,6 +58,29 @@ std::string replaced(std::string text, const std::vector<Replacement>& replaceme
 
 std::string folder_of_signature(const std::string& signature) {
   return fmt::format("findings/{:016x}", key_of(signature));
+}
+
+std::string without_outputs(std::string_view events, const fleet::PlanFolder& folder,
+                            fleet::Publisher& publisher) {
+  std::string text;
+  while (!events.empty()) {
+    const std::string_view line =
+        events.substr(0, std::min(events.find('\n'), events.size() - 1) + 1);
+    events.remove_prefix(line.size());
+    std::vector<FailureRecord> failures = parse_events({std::string(line), {}}).failures;
+    const std::size_t at =
+        failures.empty() ? std::string::npos : failures.front().report.find(kOutputOfProcess);
+    if (at == std::string::npos) {
+      text += line;
+      continue;
+    }
+    FailureRecord& failure = failures.front();
+    const std::string output = failure.report.substr(at + kOutputOfProcess.size());
+    failure.report.resize(at);
+    failure.report += published_output(failure, output, folder, publisher);
+    text += line_of(failure);
+  }
+  return text;
 }
 
 std::vector<Replacement> publish_files(const FailureRecord& failure,

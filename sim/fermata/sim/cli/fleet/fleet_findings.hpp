@@ -6,6 +6,7 @@
 // workers is one.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fermata/sim/cli/event_reader.hpp"
@@ -30,5 +31,11 @@ struct Replacement {
 [[nodiscard]] std::vector<Replacement> publish_files(const FailureRecord& failure,
                                                      const fleet::PlanFolder& folder,
                                                      fleet::Publisher& publisher);
+
+/// Publishes what the processes of the failures in `events` have printed before they died, which
+/// may be other bytes each time. Returns the events with the names of the files instead. Suspends.
+/// Throws InputOutputError.
+[[nodiscard]] std::string without_outputs(std::string_view events, const fleet::PlanFolder& folder,
+                                          fleet::Publisher& publisher);
 
 }  // namespace fermata::sim::cli

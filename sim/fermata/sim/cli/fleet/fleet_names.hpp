@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Who looks up the functions of the stacks in reports: addr2line, which is no part of the plan. A
+// Who looks up the functions of the stacks in reports: addr2line, which each machine has itself. A
 // chunk comes to the same bytes everywhere only where it is the same one.
 
 #include <string>

@@ -91,21 +91,22 @@ FailureRecord shrunk(const FailureRecord& failure, const FleetPlan& plan, const 
   RunOptions options = plan.exploration().options;
   options.out = "fermata-out";
   if (plan.fuzzes()) options.strategy = failure.strategy;
+  options.handed_on.emplace_back("FERMATA_INTERNAL_REPEATABLE", "on");
   const std::string events = options.out + "/events";
   files::create_directories(options.out);
   if (failure.tape.empty()) {
     FailureRecord copy = failure;
-    analyse_crash(copy, options, binary, events, waiting);
+    analyse_crash(copy, options, binary, events, kLongest, waiting);
     return copy;
   }
   const std::string tape = options.out + "/found.tape";
   const std::string page = options.out + "/found.shrunk.html";
   files::copy_file(root + '/' + failure.tape, tape, files::copy_options::overwrite_existing);
+  Command command = binary.command_for(failure.test);
+  command.memory_limit = options.memory_limit;
   for (const auto& setting : options.handed_on) {
     if (setting.first == "FERMATA_NAMES") command.settings.push_back(setting);
   }
-  Command command = binary.command_for(failure.test);
-  command.memory_limit = options.memory_limit;
   command.settings.emplace_back("FERMATA_OUT", options.out);
   command.settings.emplace_back("FERMATA_INTERNAL_EVENTS", events);
   command.settings.emplace_back("FERMATA_REPLAY", tape);

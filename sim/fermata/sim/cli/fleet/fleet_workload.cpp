@@ -148,6 +148,7 @@ std::optional<std::vector<EventFiles>> FleetWorkload::explore(const RunOptions& 
 
 /// What the failures of `part` have left is published, and is what `part` names then.
 void FleetWorkload::publish_failures(EventFiles& part, GoOn go_on) {
+  part.events = without_outputs(part.events, folder_, publisher_);
   std::vector<Replacement> replacements;
   for (const char* name : kOfShrinking) replacements.push_back({std::string(name) + "=off ", ""});
   for (const FailureRecord& failure : parse_events(part).failures) {

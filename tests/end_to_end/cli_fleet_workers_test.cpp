@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a chunk comes to does not depend on the machine, and what befalls workers leaves nothing
+// behind: names that cannot be looked up, output with times in it, workers that die or are told.
+
+#include <fermata/runtime.hpp>
+#include <fermata/sim.hpp>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "tests/end_to_end/cli_fleet.hpp"
+
+// Outside of namespace fermata, as the code of users is, so that stacks have these names.
+namespace fleet_specimens {
+
+[[gnu::noinline]] void throw_far_away() { throw std::runtime_error("far away"); }
+
+/// Dies when the program ends, once it was told to.
+struct DiesAtTheEnd {
+  ~DiesAtTheEnd() {
+    if (is_told) __builtin_trap();
+  }
+  bool is_told = false;
+};
+DiesAtTheEnd the_end;
+
+const pid_t the_process = ::getpid();
+
+}  // namespace fleet_specimens
+
+namespace fermata::testing {
+namespace {
+
+SIM_TEST(Specimen, DISABLED_FleetThrows) {
+  if (fermata::random(100) == 1) fleet_specimens::throw_far_away();
+}
+
+SIM_TEST(Specimen, DISABLED_FleetDiesAtTheEnd) { fleet_specimens::the_end.is_told = true; }
+
+SIM_TEST(Specimen, DISABLED_FleetSaysWhoDies) {
+  if (fermata::random(200) != 1) return;
+  std::fprintf(stderr, "process %d dies\n", fleet_specimens::the_process);
+  __builtin_trap();
+}
+
+SIM_TEST(Specimen, DISABLED_FleetHangs) {
+  const auto other = fermata::spawn("other", [] { fermata::suspend(); });
+  bool hangs = true;
+  for (int i = 0; i < 6; ++i) hangs = fermata::random(2) == 1 && hangs;
+  fermata::await(other);
+  while (hangs) {
+  }
+}
+
+TEST_F(Fleet, AWorkerThatCannotLookNamesUpRefuses) {
+  make_plan("Throws", "--runs 500");
+  const std::string none = "PATH=" + folder_ + " ";
+  expect_refused(none + work_command(), "addr2line");
+  expect_refused(none + work_command(), "binutils");
+  expect_refused(none + plan_command("Throws", "--runs 500", "other"), "--names off");
+  EXPECT_TRUE(says(status_of(), "0 of 3 chunks done"));
+  EXPECT_EQ(run_shell(work_command()).exit_code, 0);
+  EXPECT_NE(left_by("plan").find("throw_far_away"), std::string::npos);
+}
+
+TEST_F(Fleet, APlanWithoutNamesIsTheSameEverywhere) {
+  const std::string none = "PATH=" + folder_ + " ";
+  for (const char* plan : {"with", "without"}) make_plan("Throws", "--runs 500 --names off", plan);
+  const Finished with = run_shell(work_command("--jobs 1", "with"));
+  EXPECT_EQ(with.exit_code, 0) << with.output;
+  const Finished without = run_shell(none + work_command("--jobs 1", "without"));
+  EXPECT_EQ(without.exit_code, 0) << without.output;
+  EXPECT_NE(left_by("with").find("far away"), std::string::npos);
+  EXPECT_EQ(left_by("with").find("throw_far_away"), std::string::npos);
+  EXPECT_EQ(left_by("with"), left_by("without"));
+}
+
+TEST_F(Fleet, ACrashAfterTheLastRunIsFound) {
+  for (const char* plan : {"one", "two"}) {
+    make_plan("DiesAtTheEnd", "--runs 250", plan);
+    EXPECT_EQ(run_shell(work_command("--jobs 1", plan)).exit_code, 0);
+  }
+  const Finished result = result_of("one");
+  EXPECT_EQ(result.exit_code, 9) << result.output;
+  EXPECT_TRUE(says(result, "after its last run"));
+  EXPECT_EQ(left_by("one", "results"), left_by("two", "results"));
+}
+
+TEST_F(Fleet, ACrashAfterTheLastRunIsInAMerge) {
+  static_cast<void>(run_to(9, "FleetDiesAtTheEnd", "--runs 250"));
+  const Finished merged = run_shell(tool() + " merge " + path("out"));
+  EXPECT_EQ(merged.exit_code, 9) << merged.output;
+  EXPECT_TRUE(says(merged, "after its last run"));
+}
+
+TEST_F(Fleet, WhatADyingProcessPrintsIsBesideTheResult) {
+  for (const char* plan : {"one", "two"}) {
+    make_plan("SaysWhoDies", "--runs 500", plan);
+    EXPECT_EQ(run_shell(work_command("--jobs 1", plan)).exit_code, 0);
+  }
+  EXPECT_EQ(left_by("one", "results"), left_by("two", "results"));
+  const Finished result = result_of("one");
+  EXPECT_EQ(result.exit_code, 9) << result.output;
+  const std::size_t at = result.output.find("output: findings/");
+  ASSERT_NE(at, std::string::npos) << result.output;
+  const std::string file = result.output.substr(at + 8, result.output.find('\n', at) - at - 8);
+  EXPECT_NE(contents_of(path("one/" + file)).find(" dies\n"), std::string::npos) << file;
+}
+
+TEST_F(Fleet, RealTimeDoesNotLimitTheSearchForASmallerHang) {
+  make_plan("Hangs", "--runs 250 --seed 3 --wall-limit 400ms");
+  EXPECT_EQ(run_shell(work_command("--jobs 1")).exit_code, 0);
+  const Finished result = result_of();
+  EXPECT_EQ(result.exit_code, 124) << result.output;
+  EXPECT_TRUE(says(result, " decisions -> 6 ("));
+  EXPECT_EQ(result.output.find("there was more to try"), std::string::npos) << result.output;
+}
+
+}  // namespace
+}  // namespace fermata::testing
