@@ -15,6 +15,7 @@
 #include "fermata/sim/cli/fleet/fleet_names.hpp"
 #include "fermata/sim/cli/fleet/fleet_plan.hpp"
 #include "fermata/sim/cli/fleet/fleet_workload.hpp"
+#include "fermata/sim/cli/fleet/scratch_folder.hpp"
 #include "fermata/sim/cli/interrupts.hpp"
 #include "fermata/sim/cli/verdict.hpp"
 #include "fermata/sim/fleet/worker.hpp"
@@ -35,25 +36,6 @@ std::string fresh_name() {
   }
   return fmt::format("{}-{}-{:08x}", host, ::getpid(), chance);
 }
-
-/// A folder for what this worker writes before it is done with it.
-class Scratch {
- public:
-  explicit Scratch(const std::string& name)
-      : path_(files::temp_directory_path() / ("fermata-" + name)) {
-    files::create_directories(path_);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  ~Scratch() {
-    std::error_code ignored;
-    files::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const files::path& path() const noexcept { return path_; }
-
- private:
-  files::path path_;
-};
 
 /// The plan's program, beside this worker's files. Throws UsageError when it is not the one that
 /// was planned.
@@ -86,7 +68,7 @@ int work_alone(const std::string& root, std::optional<milliseconds> time,
   const auto begin = std::chrono::steady_clock::now();
   const FleetPlan plan = FleetPlan::load(root);
   const std::string name = fresh_name();
-  const Scratch scratch(name);
+  const ScratchFolder scratch(files::temp_directory_path(), name);
   files::current_path(scratch.path());
   const TestBinary binary = copied_program(plan, root);
   const fleet::PlanFolder folder(root);
