@@ -56,7 +56,7 @@ TEST_F(FleetSlurm, PrintsAScriptAndDoesNothingElse) {
         std::string("#SBATCH --requeue\n"), std::string("#SBATCH --open-mode=append\n"),
         std::string("#SBATCH --partition=long,short\n"),
         "#SBATCH --output=\"" + plan_ + "/logs/%A_%a.log\"\n",
-        "\nexec " + tool() + " fleet work " + plan_ + " --jobs 3\n"}) {
+        "\n" + tool() + " fleet work " + plan_ + " --jobs 3 &\n"}) {
     EXPECT_TRUE(contains(script, line)) << line << "is missing in\n" << script;
   }
   EXPECT_FALSE(std::filesystem::exists(plan_ + "/slurm.sh"));
@@ -82,6 +82,20 @@ TEST_F(FleetSlurm, WritesWhatAShellReadsWherePathsHaveBlanks) {
   const Finished ran = run_shell("bash -n '" + plan + "/slurm.sh' && bash '" + plan + "/slurm.sh'");
   EXPECT_EQ(ran.exit_code, 0) << ran.output;
   EXPECT_TRUE(contains(ran.output, "the plan is complete")) << ran.output;
+}
+
+TEST_F(FleetSlurm, ATaskWhoseTimeIsOverHasNotFailed) {
+  const std::string worker =
+      script("trap 'echo told; exit 130' TERM; while :; do sleep 0.05; done");
+  std::string text = printed("");
+  text.replace(text.find(tool()), tool().size(), worker);
+  std::ofstream(folder_ + "/task") << text;
+  const std::string task = "timeout --foreground --preserve-status -s TERM 0.5 bash " + folder_;
+  const Finished told = run_shell(task + "/task");
+  EXPECT_EQ(told.exit_code, 0) << told.output;
+  EXPECT_TRUE(contains(told.output, "told")) << told.output;
+  static_cast<void>(script("exit 1"));
+  EXPECT_EQ(run_shell(task + "/task").exit_code, 1);
 }
 
 TEST_F(FleetSlurm, SubmitsTheScript) {

@@ -76,8 +76,12 @@ TEST_F(Fleet, AWorkerThatIsKilledLosesNothing) {
 
 TEST_F(Fleet, AWorkerThatIsToldToEndGivesItsChunkBack) {
   make_plan("*Rarely", "--runs 400000");
-  const Finished told = run_shell("timeout -s TERM 1 " + work_command("--jobs 2"));
-  EXPECT_TRUE(says(told, "the plan goes on"));
+  for (const char* jobs : {"1", "2"}) {
+    const Finished told = run_shell("timeout --preserve-status -s TERM 1 " +
+                                    work_command(std::string("--jobs ") + jobs));
+    EXPECT_EQ(told.exit_code, 130) << told.output;
+    EXPECT_TRUE(says(told, "the plan goes on"));
+  }
   EXPECT_TRUE(says(status_of(), " 0 leased"));
 }
 

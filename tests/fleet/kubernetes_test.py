@@ -69,6 +69,22 @@ def check_object(where, value, name, schema):
         check_value(f"{where}.{key}", part, definition["properties"][key], schema)
 
 
+def check_rule(rule, containers):
+    """Of a policy for pods that fail."""
+    codes = rule.get("onExitCodes")
+    if (codes is None) == ("onPodConditions" not in rule):
+        raise Wrong("a rule has either onExitCodes or onPodConditions")
+    if codes is None:
+        return
+    if codes.get("containerName", containers[0]) not in containers:
+        raise Wrong(f"there is no container {codes['containerName']}")
+    values = codes["values"]
+    if not values or values != sorted(set(values)) or max(values) > 255:
+        raise Wrong("exit codes are ordered, different, and at most 255")
+    if codes["operator"] == "In" and 0 in values:
+        raise Wrong("exit code 0 is not a failure")
+
+
 def check_job(job, claims):
     """What the server checks besides."""
     spec, pod = job["spec"], job["spec"]["template"]["spec"]
@@ -82,6 +98,8 @@ def check_job(job, claims):
     for name in ("backoffLimitPerIndex", "podFailurePolicy"):
         if name in spec and pod["restartPolicy"] != "Never":
             raise Wrong(f"{name} needs the restart policy Never")
+    for rule in spec.get("podFailurePolicy", {}).get("rules", []):
+        check_rule(rule, [box["name"] for box in pod["containers"]])
     for number in ("backoffLimitPerIndex", "completions", "parallelism"):
         if spec.get(number, 0) < 0:
             raise Wrong(f"{number} is negative")
@@ -124,6 +142,11 @@ def box_of(manifest):
     return pod_of(manifest)["containers"][0]
 
 
+def codes_of(manifest):
+    rules = job_of(manifest)["spec"]["podFailurePolicy"]["rules"]
+    return next(rule["onExitCodes"] for rule in rules if "onExitCodes" in rule)
+
+
 MISTAKES = {
     "unknown field backofLimitPerIndex": lambda m: job_of(m)["spec"].update(backofLimitPerIndex=1),
     "'indexed' is none of": lambda m: job_of(m)["spec"].update(completionMode="indexed"),
@@ -139,6 +162,11 @@ MISTAKES = {
     "is not a quantity": lambda m: box_of(m)["resources"]["limits"].update(cpu="x"),
     "there is no volume": lambda m: pod_of(m)["volumes"][0].update(name="other"),
     "there is no claim": lambda m: m.pop(0),
+    "there is no container": lambda m: codes_of(m).update(containerName="workers"),
+    "exit codes are ordered": lambda m: codes_of(m).update(values=[130, 1]),
+    "exit code 0 is not": lambda m: codes_of(m).update(values=[0, 130]),
+    "a rule has either": lambda m: job_of(m)["spec"]["podFailurePolicy"]["rules"][0].pop(
+        "onPodConditions"),
     "unknown kind batch/v2 Job": lambda m: job_of(m).update(apiVersion="batch/v2"),
     "is not a name": lambda m: job_of(m)["metadata"].update(name="Fermata Job"),
 }
@@ -158,6 +186,7 @@ def check_mistakes(manifest, schema):
 
 def check_pod(manifest, source, build):
     pod = pod_of(manifest)
+    assert codes_of(manifest)["values"] == [container_test.TOLD], "who is told begins again"
     box = box_of(manifest)
     text = (source / "packaging/container/Dockerfile").read_text()
     entry = container.entry_point(text)

@@ -36,6 +36,12 @@ pid_t start(std::vector<std::string> words) {
 /// The exit code as a shell has it.
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
+/// Which of two exit codes of workers counts: that of a failure, else that of one who was told.
+int graver(int a, int b) {
+  const auto rank = [](int code) { return code == kPass ? 0 : code == kInterrupted ? 1 : 2; };
+  return rank(b) > rank(a) ? b : a;
+}
+
 }  // namespace
 
 int work_together(const std::string& root, unsigned jobs,
@@ -56,7 +62,7 @@ int work_together(const std::string& root, unsigned jobs,
     std::erase_if(workers, [&](pid_t worker) {
       int status = 0;
       if (::waitpid(worker, &status, WNOHANG) == 0) return false;
-      if (code == kPass) code = code_of(status);
+      code = graver(code, code_of(status));
       return true;
     });
   }

@@ -99,8 +99,15 @@ std::string slurm_script(const SlurmOptions& options) {
          fmt::format(
              "\n"
              "# Tasks may be lost, queued again or run twice: each takes chunks of the plan until\n"
-             "# none is left. When its time is over, it gives its chunk back and ends in order.\n"
-             "exec {} fleet work {} --jobs {}\n",
+             "# none is left. When its time is over, it gives its chunk back and ends in order,\n"
+             "# with code 130, which does not fail the task: what is left is for others.\n"
+             "told=\n"
+             "trap 'told=1; kill -s TERM \"$worker\"' TERM\n"
+             "{} fleet work {} --jobs {} &\n"
+             "worker=$!\n"
+             "wait \"$worker\"; code=$?\n"
+             "if [[ -n $told ]]; then wait \"$worker\"; code=$?; fi\n"
+             "[[ $code -eq 130 ]] || exit \"$code\"\n",
              detail::shell_quoted(options.tool), detail::shell_quoted(options.plan), options.jobs);
 }
 

@@ -86,7 +86,7 @@ int work_alone(const std::string& root, std::optional<milliseconds> time,
   runtime.run([&] { end = worker.run(); });
   fmt::print("{}", summary(worker.status(), end));
   files::current_path("/");
-  return kPass;
+  return end == fleet::Worker::End::Told && interrupts() > 0 ? kInterrupted : kPass;
 }
 
 }  // namespace
