@@ -11,7 +11,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -35,6 +37,28 @@ struct DiesAtTheEnd {
 DiesAtTheEnd the_end;
 
 const pid_t the_process = ::getpid();
+
+bool is_first(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0) ::close(file);
+  return file >= 0;
+}
+
+/// With TEST_DEATHS=n, a process that explores a chunk kills its worker, the first n times; in
+/// TEST_FOLDER is counted. With TEST_SPARES=first it does so from the worker's second chunk on.
+struct KillsItsWorker {
+  KillsItsWorker() {
+    const char* deaths = std::getenv("TEST_DEATHS");
+    if (deaths == nullptr || std::getenv("FERMATA_INTERNAL_BOARD") == nullptr) return;
+    const std::string folder = std::string(std::getenv("TEST_FOLDER")) + '/';
+    const bool is_spared = is_first(folder + "of" + std::to_string(::getppid()));
+    if (is_spared && std::getenv("TEST_SPARES") != nullptr) return;
+    for (int i = 0; i < std::atoi(deaths); ++i) {
+      if (is_first(folder + std::to_string(i))) ::kill(::getppid(), SIGKILL);
+    }
+  }
+};
+const KillsItsWorker kills_its_worker;
 
 }  // namespace fleet_specimens
 
@@ -149,6 +173,34 @@ TEST_F(Fleet, AWorkerRemovesWhatKilledOnesHaveLeft) {
   }
   EXPECT_EQ(left, (std::set<std::string>{"fermata-work-alive", "fermata-work-of-somebody"}));
   ::close(lock);
+}
+
+TEST_F(Fleet, AnotherWorkerTakesThePlaceOfOneThatDied) {
+  make_plan("Passes", "--runs 500 --lease 300ms");
+  const std::string deadly = "TEST_DEATHS=2 TEST_FOLDER=" + folder_ + " ";
+  const Finished work = run_shell(deadly + work_command("--jobs 2"));
+  EXPECT_EQ(work.exit_code, 0) << work.output;
+  EXPECT_TRUE(says(work, "was killed by signal 9 (Killed); another one takes its place"));
+  EXPECT_TRUE(says(work, "the plan is complete"));
+}
+
+TEST_F(Fleet, WorkersMayDieForAsLongAsChunksAreDone) {
+  make_plan("Passes", "--runs 3000 --lease 300ms");
+  const std::string deadly = "TEST_DEATHS=100 TEST_SPARES=first TEST_FOLDER=" + folder_ + " ";
+  const Finished work = run_shell(deadly + work_command("--jobs 2"));
+  EXPECT_EQ(work.exit_code, 0) << work.output;
+  EXPECT_TRUE(files::exists(path("3"))) << "fewer than four have died";
+  EXPECT_TRUE(says(work, "the plan is complete"));
+}
+
+TEST_F(Fleet, WorkersThatDieInVainAreAnError) {
+  make_plan("Passes", "--runs 500 --lease 300ms");
+  const std::string deadly = "TEST_DEATHS=100 TEST_FOLDER=" + folder_ + " ";
+  expect_refused(deadly + work_command("--jobs 2"),
+                 "3 workers have died one after the other, and none has done a chunk: the last one "
+                 "was killed by signal 9 (Killed)");
+  EXPECT_TRUE(says(status_of(), "0 of 3 chunks done"));
+  EXPECT_EQ(run_shell(work_command("--jobs 2")).exit_code, 0);
 }
 
 }  // namespace

@@ -28,13 +28,11 @@ using std::chrono::milliseconds;
 
 /// A name that no other worker has: of the machine, the process, and chance.
 std::string fresh_name() {
-  char host[65] = "";
-  ::gethostname(host, sizeof host - 1);
   std::uint32_t chance = 0;
   if (::getrandom(&chance, sizeof chance, 0) != sizeof chance) {
     throw InputOutputError("fleet work: the system gives no random numbers");
   }
-  return fmt::format("{}-{}-{:08x}", host, ::getpid(), chance);
+  return fmt::format("{}{:08x}", name_begin_of_worker(::getpid()), chance);
 }
 
 /// The plan's program, beside this worker's files. Throws UsageError when it is not the one that
