@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "fermata/base/error.hpp"
+#include "fermata/base/text_of.hpp"
 #include "fermata/io/file_system.hpp"
 #include "fermata/sim/fleet/publisher.hpp"
 
@@ -21,7 +22,12 @@ std::string PlanFolder::results_of(ChunkId chunk) const {
 
 void PlanFolder::create() const {
   make_folder(temporary());
-  check_links();
+  try {
+    require_links("plan");
+  } catch (const UsageError&) {
+    fs::remove_directory(temporary());  // The folder is as it was.
+    throw;
+  }
   for (const std::string& folder :
        {leases(), results(), conflicts(), findings(), inputs(), workers()}) {
     make_folder(folder);
@@ -33,22 +39,25 @@ void PlanFolder::create() const {
   fs::sync_directory(root_);
 }
 
-void PlanFolder::check_links() const {
-  const std::string file = temporary() + "/links";
-  const std::string name = temporary() + "/links.again";
+void PlanFolder::require_links(const std::string& writer) const {
+  const std::string file = temporary() + '/' + writer + ".links";
+  const std::string name = file + ".again";
   remove_file(name);
   fs::write_file(file, "");
+  std::string why;
   try {
-    link_once(file, name);
+    if (!link_once(file, name)) why = "a link that was made is not there";
   } catch (const InputOutputError& error) {
     if (error.code() != EPERM && error.code() != ENOSYS && error.code() != EOPNOTSUPP) throw;
-    throw UsageError(fmt::format(
-        "{} is on a file system without hard links, with which workers take chunks: expected one "
-        "that has them, such as ext4, XFS or NFS",
-        root_));
+    why = fermata::detail::errno_text(error.code());
   }
   remove_file(name);
   remove_file(file);
+  if (why.empty()) return;
+  throw UsageError(fmt::format(
+      "{} is on a file system without hard links, with which workers take chunks ({}): expected "
+      "one that has them, such as ext4, XFS or NFS",
+      root_, why));
 }
 
 }  // namespace fermata::sim::fleet

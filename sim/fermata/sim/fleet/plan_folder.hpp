@@ -27,6 +27,10 @@ class PlanFolder {
   /// system has no hard links, InputOutputError when it cannot be written to.
   void create() const;
 
+  /// Suspends. Throws UsageError when the file system has no hard links, or only says so. `writer`
+  /// names who asks, and nobody else.
+  void require_links(const std::string& writer) const;
+
   [[nodiscard]] const std::string& root() const noexcept { return root_; }
   [[nodiscard]] std::string leases() const { return root_ + "/leases"; }
   [[nodiscard]] std::string results() const { return root_ + "/results"; }
@@ -43,8 +47,6 @@ class PlanFolder {
   }
 
  private:
-  void check_links() const;
-
   std::string root_;
 };
 

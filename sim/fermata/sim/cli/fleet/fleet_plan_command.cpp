@@ -161,7 +161,6 @@ int fleet_plan_command(const Arguments& arguments, MakeReactor make_reactor) {
                        corpus.names);
   fuzzes ? require_fuzzer(binary) : require_canary(binary);
   take_folder(root, plan);
-  copy_program(binary, root + "/program");
   Runtime runtime(make_reactor(), {.handle_stop_signals = false});
   runtime.run([&] {
     const fleet::PlanFolder folder(root);
@@ -169,6 +168,7 @@ int fleet_plan_command(const Arguments& arguments, MakeReactor make_reactor) {
     fleet::Publisher publisher(folder, "plan");
     for (const auto& [name, bytes] : corpus.inputs) publisher.publish(folder.inputs(), name, bytes);
   });
+  copy_program(binary, root + "/program");
   plan.save(root);
   const std::size_t chunks = fuzzes ? FleetGenerations::count(plan) : plan.size();
   fmt::print("plan: seed={} strategy={} runs={} tests={} chunks={} lease={} build={}\n",

@@ -18,6 +18,7 @@
 #include "fermata/sim/cli/fleet/scratch_folder.hpp"
 #include "fermata/sim/cli/interrupts.hpp"
 #include "fermata/sim/cli/verdict.hpp"
+#include "fermata/sim/fleet/patience.hpp"
 #include "fermata/sim/fleet/worker.hpp"
 
 namespace fermata::sim::cli {
@@ -81,7 +82,10 @@ int work_alone(const std::string& root, std::optional<milliseconds> time,
   fleet::Worker worker(folder, workload, std::move(options));
   fleet::Worker::End end = fleet::Worker::End::Told;
   Runtime runtime(make_reactor(), {.handle_stop_signals = false});
-  runtime.run([&] { end = worker.run(); });
+  runtime.run([&] {
+    fleet::patiently([&] { folder.require_links(name); });
+    end = worker.run();
+  });
   fmt::print("{}", summary(worker.status(), end));
   files::current_path("/");
   return end == fleet::Worker::End::Told && interrupts() > 0 ? kInterrupted : kPass;
