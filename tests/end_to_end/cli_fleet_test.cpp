@@ -126,6 +126,7 @@ TEST_F(Fleet, RefusesWhatIsNoPlan) {
   expect_refused(plan_command("Passes", "--runs 500 --lease 5ms", "other"), "--lease: 5ms is too");
   expect_refused(tool() + " fleet plan " + sim::detail::program_path(), "--plan is missing");
   expect_refused(tool() + " fleet wrok x", "did you mean");
+  expect_refused(plan_command("Passes", "--time 5s --strategy dfs", "other"), "expected --runs");
   std::ofstream(path("plan") + "/program", std::ios::app) << "another build";
   expect_refused(work_command(), "is another build than the plan's");
   files::create_directories(path("full"));
@@ -151,6 +152,26 @@ TEST_F(Fleet, ComparedWithAnOlderOneShowsWhatIsNew) {
   EXPECT_EQ(better.exit_code, 0) << better.output;
   EXPECT_TRUE(says(better, "0 failures new, 0 known, 2 gone"));
   expect_refused(tool() + " fleet compare " + path("new"), "expected two plans");
+}
+
+TEST_F(Fleet, EndsWhenTheTimeOfItsWorkersIsOver) {
+  make_plan("*Rarely", "--time 2s --seed 5");
+  expect_refused(tool() + " fleet result " + path("plan"), "the workers' time is not over yet");
+  EXPECT_TRUE(says(status_of(), "0 chunks done, more until the time is over"));
+  const Finished work = run_shell(work_command("--jobs 2"));
+  EXPECT_EQ(work.exit_code, 0) << work.output;
+  EXPECT_TRUE(says(work, "the plan is complete"));
+  const std::string end = contents_of(path("plan") + "/end");
+  EXPECT_GE(std::stoi(end), 3) << "the canary, and a chunk of each test";
+  EXPECT_FALSE(says(status_of(), "more until the time is over"));
+
+  // From here on the plan is that many chunks, and a new worker has nothing to do.
+  const std::string left = left_by("plan");
+  EXPECT_TRUE(says(run_shell(work_command()), "0 chunks done; the plan is complete"));
+  EXPECT_EQ(left_by("plan"), left);
+  const Finished result = result_of();
+  EXPECT_EQ(result.exit_code, 9) << result.output;
+  EXPECT_TRUE(says(result, "shrunk tape: "));
 }
 
 TEST_F(Fleet, IsRedWithoutItsCanary) {

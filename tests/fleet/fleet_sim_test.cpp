@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,12 +37,25 @@ using sim::fleet::Workload;
 
 constexpr std::size_t kChunks = 5;
 constexpr std::size_t kGrown = 2;
+/// The number of the first chunk that grows; those of the plan are counted from 0.
+constexpr std::size_t kFirstGrown = 500;
+/// A plan that ends by time: its chunks take three seconds, most of the time.
+constexpr std::size_t kManyChunks = 100;
+constexpr Duration kTime = 10s;
 constexpr Duration kLease = 10s;
 /// For so long things go wrong; then there is nothing to wait for but the work.
 constexpr Duration kDisturbed = 40s;
 
-ChunkId id_of(std::size_t index) { return {0x1111'1111'1111'1111 * (index + 1)}; }
-std::string result_of(std::size_t index) { return fmt::format("the result of chunk {}\n", index); }
+ChunkId id_of(std::size_t number) { return {0x1111'1111'1111'1111 * (number + 1)}; }
+std::string result_of(std::size_t number) {
+  return fmt::format("the result of chunk {}\n", number);
+}
+
+/// What a plan is, for its workers.
+struct Extent {
+  std::size_t chunks = kChunks;
+  std::optional<Duration> time = {};
+};
 
 /// Who works on which chunk, as the world knows it and no worker does.
 class Ledger {
@@ -84,11 +98,12 @@ class Chunks final : public Workload {
   };
 
  public:
-  Chunks(const PlanFolder& folder, Publisher& publisher, Ledger& ledger)
-      : folder_(folder), publisher_(publisher), ledger_(ledger) {}
+  Chunks(const PlanFolder& folder, Publisher& publisher, Ledger& ledger, std::size_t planned)
+      : folder_(folder), publisher_(publisher), ledger_(ledger), planned_(planned) {}
 
-  [[nodiscard]] std::size_t size() const override { return kChunks + grown_; }
-  [[nodiscard]] ChunkId at(std::size_t index) const override { return id_of(index); }
+  [[nodiscard]] std::size_t size() const override { return planned_ + grown_; }
+  [[nodiscard]] ChunkId at(std::size_t index) const override { return id_of(number_of(index)); }
+  void close(std::size_t count) override { planned_ = count; }
   bool grow() override {
     if (grown_ > 0) return false;
     grown_ = kGrown;
@@ -96,32 +111,38 @@ class Chunks final : public Workload {
   }
   std::optional<std::string> run(std::size_t index,
                                  fermata::detail::FunctionRef<void()> go_on) override {
-    const Entry entry{ledger_, id_of(index), publisher_.writer()};
-    ledger_.begins(id_of(index), publisher_.writer());
+    const std::size_t number = number_of(index);
+    const Entry entry{ledger_, id_of(number), publisher_.writer()};
+    ledger_.begins(id_of(number), publisher_.writer());
     for (std::uint64_t left = fermata::random(20); left > 0; --left) {
       delay(300ms);
-      ledger_.goes_on(id_of(index), publisher_.writer());
+      ledger_.goes_on(id_of(number), publisher_.writer());
       go_on();
     }
-    const std::string finding = fmt::format("found in chunk {}", index);
-    patiently([&] { publisher_.publish(folder_.findings(), fmt::format("{}", index), finding); });
-    return result_of(index);
+    const std::string finding = fmt::format("found in chunk {}", number);
+    patiently([&] { publisher_.publish(folder_.findings(), fmt::format("{}", number), finding); });
+    return result_of(number);
   }
 
  private:
+  [[nodiscard]] std::size_t number_of(std::size_t index) const {
+    return index < planned_ ? index : kFirstGrown + index - planned_;
+  }
+
   const PlanFolder& folder_;
   Publisher& publisher_;
   Ledger& ledger_;
+  std::size_t planned_;
   std::size_t grown_ = 0;
 };
 
 /// A worker until the plan is complete; `life` counts those of its machine.
-void work(const std::string& machine, int life, Ledger& ledger) {
+void work(const std::string& machine, int life, Ledger& ledger, const Extent& extent) {
   const PlanFolder folder("/plan");
   const std::string name = fmt::format("{}-{}", machine, life);
   Publisher publisher(folder, name + ".files");
-  Chunks chunks(folder, publisher, ledger);
-  Worker worker(folder, chunks, {.name = name, .lease = kLease});
+  Chunks chunks(folder, publisher, ledger, extent.chunks);
+  Worker worker(folder, chunks, {.name = name, .lease = kLease, .time = extent.time});
   EXPECT_EQ(worker.run(), Worker::End::AllDone);
 }
 
@@ -143,27 +164,33 @@ void make_plan() {
 }
 
 /// Adds a machine whose program works, again after each crash, from when the plan is there.
-void add_worker(World& world, const std::string& name, const std::shared_ptr<Ledger>& ledger) {
+void add_worker(World& world, const std::string& name, const std::shared_ptr<Ledger>& ledger,
+                const Extent& extent = {}) {
   const auto lives = std::make_shared<int>(0);
-  world.node(name, [name, lives, ledger] {
+  world.node(name, [name, lives, ledger, extent] {
     while (!sim::fleet::exists("/plan/ready")) delay(100ms);
-    again_and_again([&] { work(name, ++*lives, *ledger); });
+    again_and_again([&] { work(name, ++*lives, *ledger, extent); });
   });
 }
 
-/// Everything that was to be done is there, once.
-void check_plan() {
+/// Everything that was to be done of a plan of so many chunks is there. Returns how many results
+/// there are.
+std::size_t check_chunks(std::size_t planned) {
   const PlanFolder folder("/plan");
   Publisher publisher(folder, "checker");
   const Results results(folder, publisher);
-  const std::vector<ChunkId> listed = results.list();
-  EXPECT_EQ(listed.size(), kChunks + kGrown) << "a chunk has no result, or two";
-  for (std::size_t i = 0; i < kChunks + kGrown; ++i) {
-    EXPECT_EQ(results.read(id_of(i)), result_of(i));
-    EXPECT_EQ(fs::read_file(fmt::format("/plan/findings/{}", i)),
-              fmt::format("found in chunk {}", i));
+  for (std::size_t i = 0; i < planned + kGrown; ++i) {
+    const std::size_t number = i < planned ? i : kFirstGrown + i - planned;
+    EXPECT_EQ(results.read(id_of(number)), result_of(number));
+    EXPECT_EQ(fs::read_file(fmt::format("/plan/findings/{}", number)),
+              fmt::format("found in chunk {}", number));
   }
   EXPECT_TRUE(fs::list_directory(folder.conflicts()).empty());
+  return results.list().size();
+}
+
+void check_plan() {
+  EXPECT_EQ(check_chunks(kChunks), kChunks + kGrown) << "a chunk has no result, or two";
 }
 
 SIM_TEST(Fleet, EachChunkHasOneResult) {
@@ -177,6 +204,24 @@ SIM_TEST(Fleet, EachChunkHasOneResult) {
   world.heal();
   delay(5s);
   check_plan();
+}
+
+// Whoever comes when, all end with the same chunks, and those are done.
+SIM_TEST(Fleet, ThePlansTimeEndsForAllWorkers) {
+  world.share_folder("/plan");
+  const auto ledger = std::make_shared<Ledger>(world);
+  const Extent extent{kManyChunks, kTime};
+  for (const char* name : {"ann", "bob", "cyd"}) add_worker(world, name, ledger, extent);
+  world.nemesis({.machines = {"ann", "bob", "cyd"}, .until = kDisturbed});
+  world.at(kDisturbed, [&] { world.heal(); });
+  make_plan();
+  world.run();
+  world.heal();
+  delay(5s);
+  const auto count = sim::fleet::parse_end(fs::read_file("/plan/end"));
+  ASSERT_TRUE(count.has_value());
+  EXPECT_LT(*count, kManyChunks);
+  EXPECT_GE(check_chunks(*count), *count + kGrown);
 }
 
 SIM_TEST(Fleet, AServerThatCrashesLosesNoResult) {

@@ -11,6 +11,7 @@
 //   inputs/HASH              what a fuzzer has found to reach something new; named by content
 //   findings/SIGNATURE/      what belongs to the failures of one signature, named by content
 //   workers/NAME.json        what a worker tells of itself
+//   end                      how many chunks count, of a plan that ends by time (plan_end.hpp)
 //   tmp/                     files that are being written
 
 #include <string>
@@ -21,6 +22,8 @@ namespace fermata::sim::fleet {
 
 class PlanFolder {
  public:
+  static constexpr const char* kEnd = "end";
+
   explicit PlanFolder(std::string root) : root_(std::move(root)) {}
 
   /// Makes the folders inside of the root, which exists. Suspends. Throws UsageError when the file

@@ -32,12 +32,14 @@ Worker::Worker(const PlanFolder& folder, Workload& workload, WorkerOptions optio
       results_(folder_, publisher_) {
   FERMATA_ASSERT(!options_.name.empty());
   status_.worker = options_.name;
+  if (options_.time) end_.emplace(folder_, publisher_, *options_.time);
 }
 
 Worker::End Worker::run() {
   status_.began = wall_clock();
   try {
     look_for_results();
+    look_for_end();
     if (left_ == 0) settle();
     Duration wait = kFirstWait;
     while ((left_ > 0 || has_grown()) && !options_.is_over()) {
@@ -45,6 +47,7 @@ Worker::End Worker::run() {
       if (next) {
         if (!do_chunk(*next)) break;
         wait = kFirstWait;
+        look_for_end();
       } else if (left_ > 0) {
         if (status_.state != "waits") tell("waits");
         delay(wait);
@@ -58,6 +61,22 @@ Worker::End Worker::run() {
     throw;
   }
   return left_ == 0 && !workload_.grow() ? End::AllDone : End::Told;
+}
+
+/// Whether the time of all workers is up: then the chunks count up to the last one that is done.
+void Worker::look_for_end() {
+  if (!end_) return;
+  std::optional<std::size_t> count = patiently([&] { return end_->decided(); });
+  if (!count && end_->is_used_up(status_)) {
+    look_for_results();
+    std::size_t last = done_.size();
+    while (last > 1 && !done_[last - 1]) --last;
+    count = end_->decide(last);
+  }
+  if (!count) return;
+  end_.reset();
+  workload_.close(*count);
+  look_for_results();
 }
 
 bool Worker::has_grown() {

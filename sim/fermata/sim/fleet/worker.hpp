@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fermata/sim/fleet/leases.hpp"
+#include "fermata/sim/fleet/plan_end.hpp"
 #include "fermata/sim/fleet/results.hpp"
 #include "fermata/sim/fleet/worker_status.hpp"
 #include "fermata/sim/fleet/workload.hpp"
@@ -21,6 +22,8 @@ struct WorkerOptions {
   /// Names this worker, and no other that ever was or will be.
   std::string name;
   Duration lease = std::chrono::seconds(60);
+  /// How long all workers together are to have chunks; nothing: until all are done.
+  std::optional<Duration> time = {};
   /// Whether it is to end: asked between chunks, and while it waits.
   std::function<bool()> is_over = [] { return false; };
 };
@@ -47,6 +50,7 @@ class Worker {
   };
 
   [[nodiscard]] bool has_grown();
+  void look_for_end();
   void settle();
   void look_for_results();
   [[nodiscard]] std::optional<Claim> claim();
@@ -63,6 +67,7 @@ class Worker {
   Publisher publisher_;
   Leases leases_;
   Results results_;
+  std::optional<PlanEnd> end_;  // Nothing once it is decided.
   WorkerStatus status_;
   std::vector<bool> done_;  // By the index of the chunk: it has a result.
   std::size_t first_ = 0;   // All before it have one.

@@ -23,6 +23,9 @@ class Workload {
   /// are any. May suspend.
   virtual bool grow() { return false; }
 
+  /// Only the first `count` chunks count from now on; it is not called after grow() has added any.
+  virtual void close(std::size_t count) { static_cast<void>(count); }
+
   /// Does the chunk and returns its result, the same bytes whoever does it; nothing when this
   /// worker was told to end. What it leaves besides is durable when it returns. May suspend, and
   /// calls `go_on` at least every second; that suspends.

@@ -431,7 +431,8 @@ constexpr std::array kVariables = {
              .reader = Reader::Tool},
     Variable{.name = "FERMATA_TIME",
              .default_text = "",
-             .meaning = "How long to explore, in real time; reaching the end is a pass.",
+             .meaning = "How long to explore, in real time; reaching the end is a pass. Of a plan: "
+                        "how long all its workers together.",
              .read = nullptr,
              .reader = Reader::Tool},
     Variable{.name = "FERMATA_TIME_LIMIT",

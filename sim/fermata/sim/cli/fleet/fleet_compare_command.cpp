@@ -19,9 +19,9 @@ std::vector<FailureRecord> failures_of(const std::string& root) {
   const FleetOutcome outcome = merged_fleet(FleetPlan::load(root), root);
   if (!outcome.is_complete()) {
     throw UsageError(fmt::format(
-        "{}: {} of {} chunks have no result yet: expected a complete plan, since what was not "
-        "explored would look as if it were gone",
-        root, outcome.chunks - outcome.done, outcome.chunks));
+        "{}: {}: expected a complete plan, since what was not explored would look as if it were "
+        "gone",
+        root, outcome.missing()));
   }
   std::vector<FailureRecord> failures;
   for (const TestOutcome& test : outcome.run.tests) {

@@ -117,8 +117,7 @@ std::optional<std::vector<EventFiles>> FleetFuzzing::examine(const std::string& 
   std::optional<std::vector<EventFiles>> parts = explore(one, test, run);
   if (!parts) return std::nullopt;
   FERMATA_ASSERT(!parts->empty());
-  if (!has_failure(*parts))
-    parts->back().events += line_of(failure_after_others(test, one, run));
+  if (!has_failure(*parts)) parts->back().events += line_of(failure_after_others(test, one, run));
   return parts;
 }
 

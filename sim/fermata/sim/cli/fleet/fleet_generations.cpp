@@ -32,7 +32,7 @@ std::uint64_t generation_of(std::uint64_t number) {
 }  // namespace
 
 FleetGenerations::FleetGenerations(const FleetPlan& plan, ResultOf result_of)
-    : plan_(plan), result_of_(std::move(result_of)), corpora_(plan.seeds()) {
+    : plan_(plan), result_of_(std::move(result_of)), corpora_(plan.terms().seeds) {
   FERMATA_ASSERT(plan.fuzzes());
   for (const std::string& test : plan.exploration().tests) corpora_.try_emplace(test);
   fuzz();

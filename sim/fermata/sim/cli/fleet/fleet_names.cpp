@@ -42,14 +42,15 @@ std::string names_for_plan(const RunOptions& options) {
 }
 
 void require_names(const FleetPlan& plan) {
-  if (plan.names().empty()) return;
+  if (plan.terms().names.empty()) return;
   const std::string version = version_of_addr2line();
-  if (version == plan.names()) return;
+  if (version == plan.terms().names) return;
   throw UsageError(fmt::format(
       "fleet work: this machine would give other bytes than others for the same chunk, since it "
       "has {}: expected '{}', of the package binutils, which looks up the functions in reports; a "
       "plan made with --names off does without",
-      version.empty() ? "no addr2line in PATH" : "the addr2line '" + version + "'", plan.names()));
+      version.empty() ? "no addr2line in PATH" : "the addr2line '" + version + "'",
+      plan.terms().names));
 }
 
 }  // namespace fermata::sim::cli

@@ -60,8 +60,7 @@ std::string progress_of(const FleetState& state) {
                                  : "MISSED: what these workers explore does not find bugs";
   return fmt::format("<progress max=\"{}\" value=\"{}\"></progress>\n<table>\n", outcome.chunks,
                      outcome.done) +
-         row("chunks",
-             fmt::format("{} of {} done, {} leased", outcome.done, outcome.chunks, state.leased)) +
+         row("chunks", fmt::format("{}, {} leased", outcome.progress(), state.leased)) +
          row("runs", fmt::format("{}, {:.0f} a second", state.runs(), runs_per_second(state))) +
          row("new behaviours", next_hour(state)) + row("canary", canary) +
          row("done again", fmt::format("{} stolen, {} done twice, {} with other bytes",
@@ -145,12 +144,10 @@ std::string page_of(const FleetState& state) {
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}<meta "
       "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-      "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Fermata: {} "
-      "of {} "
-      "chunks</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n{}{}{}{}</body>\n</html>\n",
-      goes_on ? "<meta http-equiv=\"refresh\" content=\"5\">\n" : "", state.outcome.done,
-      state.outcome.chunks, kStyle,
-      escaped(fmt::format("The plan {}{}", state.root, goes_on ? "" : ", complete")),
+      "'unsafe-inline'; img-src data:\">\n<link rel=\"icon\" href=\"data:,\">\n<title>Fermata: {}"
+      "</title>\n<style>{}</style>\n</head>\n<body>\n<h1>{}</h1>\n{}{}{}{}</body>\n</html>\n",
+      goes_on ? "<meta http-equiv=\"refresh\" content=\"5\">\n" : "", state.outcome.progress(),
+      kStyle, escaped(fmt::format("The plan {}{}", state.root, goes_on ? "" : ", complete")),
       progress_of(state), curve_of(state), findings_of(state), workers_of(state));
 }
 

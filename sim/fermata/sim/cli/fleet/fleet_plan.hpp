@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,27 +31,41 @@ class FleetPlan {
   /// The names of the inputs that fuzzing a test begins with, by test.
   using Seeds = std::map<std::string, std::vector<std::string>>;
 
-  /// Cuts `plan`, whose runs are limited; `names` is what names() gives. Throws UsageError when
-  /// they are not.
-  FleetPlan(Plan plan, std::chrono::milliseconds lease, std::string names = {}, Seeds seeds = {});
+  /// What a plan says beside what is explored.
+  struct Terms {
+    /// How long a worker may be silent before others do its chunk.
+    std::chrono::milliseconds lease;
+    /// What looks up the names in reports, on every machine alike (fleet_names.hpp); empty:
+    /// nothing.
+    std::string names = {};
+    Seeds seeds = {};
+    /// How long all workers together are to have chunks; nothing: until all runs are done.
+    std::optional<std::chrono::milliseconds> time = {};
+  };
+
+  /// Cuts `plan`. Throws UsageError when neither its runs nor its time are limited.
+  FleetPlan(Plan plan, Terms terms);
 
   /// The plan in the folder `root`. Throws UsageError when there is none.
   [[nodiscard]] static FleetPlan load(const std::string& root);
   void save(const std::string& root) const;
 
   [[nodiscard]] const Plan& exploration() const noexcept { return plan_; }
-  /// How long a worker may be silent before others do its chunk.
-  [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return lease_; }
-
-  /// What looks up the names in reports, on every machine alike (fleet_names.hpp); empty: nothing.
-  [[nodiscard]] const std::string& names() const noexcept { return names_; }
+  [[nodiscard]] const Terms& terms() const noexcept { return terms_; }
+  [[nodiscard]] std::chrono::milliseconds lease() const noexcept { return terms_.lease; }
 
   /// Whether the tests are fuzzed: their strategy is kLibFuzzer.
   [[nodiscard]] bool fuzzes() const;
-  [[nodiscard]] const Seeds& seeds() const noexcept { return seeds_; }
 
-  /// The number of chunks. The first is the canary; then come the first chunks of all tests, the
-  /// second chunks, ...
+  /// The first `count` chunks count, but at least one of each test: the plan's time is over.
+  void close(std::size_t count);
+  /// Whether it ends by time, and that is not over.
+  [[nodiscard]] bool is_open() const noexcept { return terms_.time && !is_closed_; }
+  /// Whether the run number `run` of a test is in a chunk that counts.
+  [[nodiscard]] bool has_run(const std::string& test, std::uint64_t run) const;
+
+  /// The number of chunks, which is beyond reach when it is open. The first is the canary; then
+  /// come the first chunks of all tests, the second chunks, ...
   [[nodiscard]] std::size_t size() const noexcept;
   /// REQUIRES: index < size().
   [[nodiscard]] FleetChunk chunk(std::size_t index) const;
@@ -67,11 +82,11 @@ class FleetPlan {
   [[nodiscard]] std::uint64_t chunks_of_a_test() const;
 
   Plan plan_;
-  std::chrono::milliseconds lease_;
-  std::string names_;
-  Seeds seeds_;
+  Terms terms_;
   std::uint64_t identity_;
   std::uint64_t chunks_of_a_test_;
+  std::size_t size_;
+  bool is_closed_ = false;
 };
 
 }  // namespace fermata::sim::cli

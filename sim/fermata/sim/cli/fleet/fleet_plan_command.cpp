@@ -123,6 +123,13 @@ void require_fuzzer(const TestBinary& binary) {
   }
 }
 
+/// How much there is to do.
+std::string extent_of(const FleetPlan& plan) {
+  if (plan.is_open()) return "time=" + duration_text(*plan.terms().time);
+  const std::size_t chunks = plan.fuzzes() ? FleetGenerations::count(plan) : plan.size();
+  return fmt::format("runs={} chunks={}", plan.exploration().options.runs, chunks);
+}
+
 /// What fuzzing begins with.
 struct Corpus {
   Inputs inputs;
@@ -157,8 +164,10 @@ int fleet_plan_command(const Arguments& arguments, MakeReactor make_reactor) {
   Plan exploration = Plan::of(options, binary, binary.selected(options.filter, options.disabled));
   exploration.program = "program";
   const Corpus corpus = corpus_in(corpus_folder, exploration.tests);
-  const FleetPlan plan(std::move(exploration), lease_of(arguments), names_for_plan(options),
-                       corpus.names);
+  const FleetPlan plan(std::move(exploration), {.lease = lease_of(arguments),
+                                                .names = names_for_plan(options),
+                                                .seeds = corpus.names,
+                                                .time = options.time});
   fuzzes ? require_fuzzer(binary) : require_canary(binary);
   take_folder(root, plan);
   Runtime runtime(make_reactor(), {.handle_stop_signals = false});
@@ -170,11 +179,9 @@ int fleet_plan_command(const Arguments& arguments, MakeReactor make_reactor) {
   });
   copy_program(binary, root + "/program");
   plan.save(root);
-  const std::size_t chunks = fuzzes ? FleetGenerations::count(plan) : plan.size();
-  fmt::print("plan: seed={} strategy={} runs={} tests={} chunks={} lease={} build={}\n",
-             seed_text(options.seed), options.strategy, options.runs,
-             plan.exploration().tests.size(), chunks, duration_text(plan.lease()),
-             plan.exploration().build.substr(0, 8));
+  fmt::print("plan: seed={} strategy={} {} tests={} lease={} build={}\n", seed_text(options.seed),
+             options.strategy, extent_of(plan), plan.exploration().tests.size(),
+             duration_text(plan.lease()), plan.exploration().build.substr(0, 8));
   fmt::print("next: fermata fleet work {}\n", root);
   return kPass;
 }

@@ -72,6 +72,20 @@ std::multimap<std::string, std::string> conflicts_in(const fleet::PlanFolder& fo
   return conflicts;
 }
 
+/// The chunks that have a result, in the order of their identities.
+std::vector<fleet::ChunkId> results_in(const fleet::PlanFolder& folder) {
+  std::vector<fleet::ChunkId> chunks;
+  std::error_code error;
+  for (const auto& digit : files::directory_iterator(folder.results(), error)) {
+    for (const auto& entry : files::directory_iterator(digit.path(), error)) {
+      if (const auto chunk = fleet::ChunkId::parse(entry.path().filename().string()))
+        chunks.push_back(*chunk);
+    }
+  }
+  std::sort(chunks.begin(), chunks.end());
+  return chunks;
+}
+
 /// What all tests have seen together; the canary has few runs.
 Growth growth_of(const std::map<std::string, TestTotals>& totals) {
   Growth growth;
@@ -99,6 +113,17 @@ void add_shrunk(const FleetPlan& plan, const fleet::PlanFolder& folder, TestTota
 
 }  // namespace
 
+std::string FleetOutcome::progress() const {
+  if (is_open) return counted(done, "chunk") + " done, more until the time is over";
+  return fmt::format("{} of {} done", done, counted(chunks, "chunk"));
+}
+
+std::string FleetOutcome::missing() const {
+  FERMATA_ASSERT(!is_complete());
+  if (is_open) return "the workers' time is not over yet";
+  return fmt::format("{} of {} have no result yet", chunks - done, counted(chunks, "chunk"));
+}
+
 int FleetOutcome::exit_code() const {
   const bool is_missed = canary_done && !canary_found;
   return heavier(run.exit_code(), is_missed ? exit_code_of("obligation") : kPass);
@@ -115,7 +140,10 @@ bool is_canary_found(const std::vector<FailureRecord>& failures) {
 class FleetMerge {
  public:
   FleetMerge(const FleetPlan& plan, const fleet::PlanFolder& folder)
-      : plan_(plan), folder_(folder), conflicts_(conflicts_in(folder)) {
+      : plan_(plan),
+        folder_(folder),
+        results_(results_in(folder)),
+        conflicts_(conflicts_in(folder)) {
     outcome_.run.plan = plan.exploration();
   }
 
@@ -123,8 +151,10 @@ class FleetMerge {
     if (plan_.fuzzes()) {
       add_generations();
     } else {
+      outcome_.is_open = plan_.is_open();
       outcome_.chunks = plan_.size();
       for (std::size_t i = 0; i < plan_.size(); ++i) add(plan_.chunk(i), plan_.id(i));
+      if (outcome_.is_open) outcome_.chunks = outcome_.done;
     }
     const bool is_explored = outcome_.is_complete();
     for (const std::string& test : plan_.exploration().tests) {
@@ -144,6 +174,7 @@ class FleetMerge {
   }
 
   [[nodiscard]] std::optional<ChunkResult> result_of(fleet::ChunkId id) const {
+    if (!std::binary_search(results_.begin(), results_.end(), id)) return std::nullopt;
     return result_in(folder_.result(id));
   }
 
@@ -182,6 +213,7 @@ class FleetMerge {
 
   const FleetPlan& plan_;
   const fleet::PlanFolder& folder_;
+  std::vector<fleet::ChunkId> results_;
   std::multimap<std::string, std::string> conflicts_;
   std::map<std::string, TestTotals> totals_;
   FleetOutcome outcome_;

@@ -22,6 +22,8 @@ struct FleetOutcome {
   RunOutcome run;
   std::size_t chunks = 0;
   std::size_t done = 0;
+  /// The plan's time is not over: there are more chunks than that.
+  bool is_open = false;
   /// Whether the chunk of the canary is done, and has found it.
   bool canary_done = false;
   bool canary_found = false;
@@ -29,7 +31,11 @@ struct FleetOutcome {
   FleetPlan::Seeds corpora;
   std::vector<Growth> growth;  // After each chunk, in the order of the plan.
 
-  [[nodiscard]] bool is_complete() const noexcept { return done == chunks; }
+  [[nodiscard]] bool is_complete() const noexcept { return done == chunks && !is_open; }
+  /// "6 of 8 chunks done".
+  [[nodiscard]] std::string progress() const;
+  /// Why it is not complete: "2 of 8 chunks have no result yet".
+  [[nodiscard]] std::string missing() const;
   /// The exit code of the most severe verdict, or that of a canary that was missed.
   [[nodiscard]] int exit_code() const;
 };

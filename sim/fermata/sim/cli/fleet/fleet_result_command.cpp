@@ -43,9 +43,9 @@ int fleet_result_command(const Arguments& arguments) {
   const FleetOutcome outcome = merged_fleet(plan, root);
   if (!outcome.is_complete() && arguments.value("FERMATA_PARTIAL") != "on") {
     throw UsageError(fmt::format(
-        "{}: {} of {} chunks have no result yet: expected a complete plan; `fermata fleet work` "
-        "goes on with it, and --partial merges what is there",
-        root, outcome.chunks - outcome.done, outcome.chunks));
+        "{}: {}: expected a complete plan; `fermata fleet work` goes on with it, and --partial "
+        "merges what is there",
+        root, outcome.missing()));
   }
   const Plan& exploration = plan.exploration();
   fmt::print("sim: seed={} strategy={} tests={} merged from {} of {} chunks\n",

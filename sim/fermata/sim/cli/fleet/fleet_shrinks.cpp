@@ -66,7 +66,7 @@ void publish_record(const FailureRecord& failure, const fleet::PlanFolder& folde
       [&] { publisher.publish(directory, fmt::format("{:016x}.json", key_of(text)), text); });
 }
 
-std::vector<FailureRecord> best_failures(const fleet::PlanFolder& folder) {
+std::vector<FailureRecord> best_failures(const fleet::PlanFolder& folder, const FleetPlan& plan) {
   std::map<std::pair<std::string, std::string>, FailureRecord> best;
   for (const DirectoryEntry& signature : fs::list_directory(folder.findings())) {
     const std::string directory = folder.findings() + '/' + signature.name;
@@ -75,6 +75,7 @@ std::vector<FailureRecord> best_failures(const fleet::PlanFolder& folder) {
         continue;
       for (FailureRecord& failure :
            parse_events({fs::read_file(directory + '/' + entry.name), {}}).failures) {
+        if (!plan.has_run(failure.test, failure.run)) continue;
         const auto key = std::pair(failure.test, failure.signature);
         const auto [known, is_first] = best.try_emplace(key, failure);
         if (!is_first && is_better(failure, known->second)) known->second = std::move(failure);

@@ -23,9 +23,10 @@ namespace fermata::sim::cli {
 void publish_record(const FailureRecord& failure, const fleet::PlanFolder& folder,
                     fleet::Publisher& publisher);
 
-/// The failure of fewest steps of each signature in each test, in the order of their names.
-/// Suspends.
-[[nodiscard]] std::vector<FailureRecord> best_failures(const fleet::PlanFolder& folder);
+/// The failure of fewest steps of each signature in each test, in the order of their names; of runs
+/// that the plan has. Suspends.
+[[nodiscard]] std::vector<FailureRecord> best_failures(const fleet::PlanFolder& folder,
+                                                       const FleetPlan& plan);
 
 /// The failure with what shrinking has found out, for a tape in the folder of the plan; from the
 /// process `binary`, with files in the current folder. Throws Error when that process cannot do

@@ -82,9 +82,8 @@ FleetState state_of_fleet(const std::string& root) {
 std::string text_of(const FleetState& state) {
   const FleetOutcome& outcome = state.outcome;
   const fleet::WorkerStatus sums = state.sums();
-  std::string text =
-      fmt::format("plan {}: {} of {} done, {} leased, {}\n", state.root, outcome.done,
-                  counted(outcome.chunks, "chunk"), state.leased, counted(state.runs(), "run"));
+  std::string text = fmt::format("plan {}: {}, {} leased, {}\n", state.root, outcome.progress(),
+                                 state.leased, counted(state.runs(), "run"));
   text += fmt::format("workers: {} alive of {}; {} stolen, {} done twice, {} with other bytes\n",
                       state.alive(), state.workers.size(), counted(sums.stolen, "chunk"),
                       sums.twice, sums.different);

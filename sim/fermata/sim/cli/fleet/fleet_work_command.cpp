@@ -76,6 +76,7 @@ int work_alone(const std::string& root, std::optional<milliseconds> time,
   fleet::WorkerOptions options;
   options.name = name;
   options.lease = plan.lease();
+  if (plan.is_open()) options.time = plan.terms().time;
   options.is_over = [&] {
     return interrupts() > 0 || (time && std::chrono::steady_clock::now() - begin >= *time);
   };

@@ -30,15 +30,15 @@ constexpr const char* kOfShrinking[] = {"FERMATA_SHRINK", "FERMATA_EXPLAIN", "FE
 
 }  // namespace
 
-FleetWorkload::FleetWorkload(const FleetPlan& plan, const TestBinary& binary,
+FleetWorkload::FleetWorkload(FleetPlan plan, const TestBinary& binary,
                              const fleet::PlanFolder& folder, fleet::Publisher& publisher)
-    : plan_(plan),
+    : plan_(std::move(plan)),
       binary_(binary),
       folder_(folder),
       publisher_(publisher),
-      planned_(plan.fuzzes() ? 1 : plan.size()) {
-  if (!plan.fuzzes()) return;
-  generations_.emplace(plan, [this](fleet::ChunkId chunk) {
+      planned_(plan_.fuzzes() ? 1 : plan_.size()) {
+  if (!plan_.fuzzes()) return;
+  generations_.emplace(plan_, [this](fleet::ChunkId chunk) {
     return std::optional(
         ChunkResult::parse(fleet::patiently([&] { return fs::read_file(folder_.result(chunk)); })));
   });
@@ -61,6 +61,7 @@ RunOptions FleetWorkload::options_for(const FleetChunk& chunk) const {
   RunOptions options = options_of_tests();
   // What cuts an exploration into shards picks the chunk out of it.
   options.shard = {chunk.number, std::numeric_limits<std::uint64_t>::max(), "the plan"};
+  if (options.runs == kNoEnd) options.runs = chunk.range.end();
   if (chunk.is_canary) {
     options.runs = chunk.range.runs;
     options.strategy = Options().strategy;
@@ -85,13 +86,19 @@ bool FleetWorkload::grow() {
   return true;
 }
 
+void FleetWorkload::close(std::size_t count) {
+  FERMATA_ASSERT(grown_.empty());
+  plan_.close(count);
+  planned_ = plan_.size();
+}
+
 void FleetWorkload::add_stage() {
   FERMATA_ASSERT(generations_.has_value());
   for (const FuzzedChunk& chunk : generations_->stage()) grown_.emplace_back(chunk);
 }
 
 bool FleetWorkload::add_shrinks() {
-  for (FailureRecord& failure : fleet::patiently([&] { return best_failures(folder_); })) {
+  for (FailureRecord& failure : fleet::patiently([&] { return best_failures(folder_, plan_); })) {
     if (!wants_shrinking(failure, plan_)) continue;
     grown_.emplace_back(std::move(failure));
     has_shrinks_ = true;

@@ -21,13 +21,15 @@ namespace fermata::sim::cli {
 /// same on every machine.
 class FleetWorkload final : public fleet::Workload {
  public:
-  /// All must outlive this. `binary` is the copy of the plan's program in the current folder.
-  FleetWorkload(const FleetPlan& plan, const TestBinary& binary, const fleet::PlanFolder& folder,
+  /// All but the plan must outlive this. `binary` is the copy of the plan's program in the current
+  /// folder.
+  FleetWorkload(FleetPlan plan, const TestBinary& binary, const fleet::PlanFolder& folder,
                 fleet::Publisher& publisher);
 
   [[nodiscard]] std::size_t size() const override { return planned_ + grown_.size(); }
   [[nodiscard]] fleet::ChunkId at(std::size_t index) const override;
   bool grow() override;
+  void close(std::size_t count) override;
   std::optional<std::string> run(std::size_t index,
                                  fermata::detail::FunctionRef<void()> go_on) override;
 
@@ -45,7 +47,7 @@ class FleetWorkload final : public fleet::Workload {
   void add_stage();
   bool add_shrinks();
 
-  const FleetPlan& plan_;
+  FleetPlan plan_;
   const TestBinary& binary_;
   const fleet::PlanFolder& folder_;
   fleet::Publisher& publisher_;
