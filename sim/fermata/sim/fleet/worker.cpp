@@ -123,6 +123,7 @@ std::optional<Worker::Claim> Worker::claim() {
       leases_.forget(chunk);
       continue;
     }
+    told_ = now();  // Before it is taken: the machine may stand still just then.
     const std::optional<Lease> lease = leases_.take(chunk);
     if (!lease) continue;
     if (!has_result(i)) return Claim{i, *lease};
@@ -136,11 +137,13 @@ bool Worker::do_chunk(const Claim& claim) {
   status_.chunk = claim.lease.chunk.text();
   is_lost_ = false;
   const Instant begin = now();
-  told_ = begin;
   tell("works");
   std::optional<std::string> bytes;
+  bool begins = true;
   try {
-    bytes = workload_.run(claim.index, [&] { go_on(claim.lease); });
+    go_on(claim.lease);  // Somebody may have taken it from a machine that stood still.
+    begins = !is_lost_;
+    if (begins) bytes = workload_.run(claim.index, [&] { go_on(claim.lease); });
     if (bytes) publish(claim, *bytes);
   } catch (const std::exception&) {
     patiently([&] { leases_.release(claim.lease); });
@@ -150,7 +153,7 @@ bool Worker::do_chunk(const Claim& claim) {
   status_.lost += is_lost_;
   status_.busy += now() - begin;
   status_.chunk.clear();
-  return bytes.has_value();
+  return bytes.has_value() || !begins;
 }
 
 void Worker::publish(const Claim& claim, std::string_view bytes) {
