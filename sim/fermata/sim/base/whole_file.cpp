@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
@@ -48,9 +47,21 @@ void write_whole_file(const std::string& path, std::string_view text, std::strin
 }
 
 std::string whole_file(const std::string& path) {
+  constexpr std::size_t kFirstStep = 4096;
   FERMATA_ASSERT(!path.empty());
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  std::size_t size = 0;
+  for (ssize_t count = 1; count > 0 || (count < 0 && errno == EINTR);) {
+    if (text.size() == size) text.resize(size + std::max(size, kFirstStep));
+    count = os::kernel.read(file, text.data() + size, text.size() - size);
+    if (count > 0) size += static_cast<std::size_t>(count);
+    FERMATA_ASSERT(size <= text.size());
+  }
+  os::kernel.close(file);
+  text.resize(size);
+  return text;
 }
 
 }  // namespace fermata::sim

@@ -134,6 +134,7 @@ Json json_of(const FailureRecord& failure) {
 std::string line_of(const FailureRecord& failure) { return json_text(json_of(failure)) + '\n'; }
 
 std::string explored_line(const std::string& test, const RangeResult& record) {
+  FERMATA_ASSERT(record.counts.failures <= record.counts.runs);
   return json_text({{"event", "explored"},
                     {"test", test},
                     {"first_run", record.first_run},
@@ -201,6 +202,7 @@ void write_crash(const std::string& path, const RangeResult& record) {
 }
 
 void append_failure(const std::string& path, const FailureRecord& failure) {
+  FERMATA_ASSERT(!failure.signature.empty());
   write_whole_file(path, whole_file(path) + line_of(failure));
 }
 

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/spawn.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/sim/run/sim_test.hpp"
@@ -38,6 +39,7 @@ class Canary final : public ::testing::Test {
 void add_canary() {
   const std::string name = kCanaryTest;
   const std::size_t dot = name.find('.');
+  FERMATA_ASSERT(dot < name.size());
   ::testing::RegisterTest(name.substr(0, dot).c_str(), name.substr(dot + 1).c_str(), nullptr,
                           nullptr, __FILE__, __LINE__,
                           []() -> ::testing::Test* { return new Canary; });

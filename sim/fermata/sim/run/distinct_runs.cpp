@@ -26,7 +26,7 @@ std::vector<std::uint64_t> DistinctRuns::entries() const {
 
 DistinctRuns DistinctRuns::restore(unsigned level, std::span<const std::uint64_t> entries) {
   DistinctRuns result;
-  result.raise_level_to(level);
+  if (level > 0) result.raise_level_to(level);
   for (const std::uint64_t entry : entries) result.insert(entry, (entry & kAgain) != 0);
   return result;
 }

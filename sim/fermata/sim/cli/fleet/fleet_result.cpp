@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -15,6 +13,7 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/sim/base/counted.hpp"
+#include "fermata/sim/base/whole_file.hpp"
 #include "fermata/sim/cli/fleet/chunk_result.hpp"
 #include "fermata/sim/cli/fleet/fleet_generations.hpp"
 #include "fermata/sim/cli/fleet/fleet_shrinks.hpp"
@@ -26,13 +25,9 @@ namespace {
 
 namespace files = std::filesystem;
 
-/// The result in the file `path`; nothing when there is none.
-std::optional<ChunkResult> result_in(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+ChunkResult result_in(const std::string& path) {
   try {
-    return ChunkResult::parse(text);
+    return ChunkResult::parse(whole_file(path));
   } catch (const Error& error) {
     throw Error(
         fmt::format("{}: {}; remove it and let a worker do the chunk again", path, error.what()));
@@ -86,29 +81,17 @@ std::vector<fleet::ChunkId> results_in(const fleet::PlanFolder& folder) {
   return chunks;
 }
 
-/// What all tests have seen together; the canary has few runs.
-Growth growth_of(const std::map<std::string, TestTotals>& totals) {
-  Growth growth;
-  for (const auto& [test, own] : totals) {
-    growth.runs += own.counts().runs;
-    growth.kinds += own.behaviours().kinds();
-  }
-  return growth;
-}
-
-/// Adds what the chunks that make failures smaller have found.
-void add_shrunk(const FleetPlan& plan, const fleet::PlanFolder& folder, TestTotals& totals,
-                FleetOutcome& outcome) {
-  const std::vector<FailureRecord> failures = totals.failures();
-  for (const FailureRecord& failure : failures) {
-    if (!wants_shrinking(failure, plan)) continue;
-    ++outcome.chunks;
-    const auto result = result_in(folder.result(shrink_id(plan, failure)));
-    if (!result) continue;
-    ++outcome.done;
-    for (const FailureRecord& small : parse_events(result->parts.at(0)).failures)
-      totals.complete(small);
-  }
+/// Adds the ranges of a result to those of its test, and what is new by them to `all`.
+void add_ranges(const ChunkResult& result, TestTotals& own, Growth& all) {
+  const std::uint64_t runs = own.counts().runs;
+  const std::uint64_t kinds = own.behaviours().kinds();
+  for (RangeResult& range : result.ranges()) own.add(std::move(range));
+  // Every chunk may have its own failure of one signature, of which only the smallest is wanted.
+  static_cast<void>(own.take_superseded());
+  FERMATA_ASSERT(own.counts().runs >= runs);
+  all.runs += own.counts().runs - runs;
+  all.kinds -= kinds;  // Apart from what follows, since an estimate may become smaller.
+  all.kinds += own.behaviours().kinds();
 }
 
 }  // namespace
@@ -159,7 +142,7 @@ class FleetMerge {
     const bool is_explored = outcome_.is_complete();
     for (const std::string& test : plan_.exploration().tests) {
       TestTotals& own = totals_.try_emplace(test, true).first->second;
-      if (is_explored) add_shrunk(plan_, folder_, own, outcome_);
+      if (is_explored) add_shrunk(own);
       const std::string remark = remark_of(test, own);
       outcome_.run.tests.push_back({test, std::move(own), remark});
     }
@@ -185,16 +168,30 @@ class FleetMerge {
     ++outcome_.done;
     FERMATA_ASSERT(outcome_.done <= outcome_.chunks);
     TestTotals& own = totals_.try_emplace(chunk.test, true).first->second;
-    for (RangeResult& range : result->ranges()) own.add(std::move(range));
+    add_ranges(*result, own, growth_);
     auto [other, end] = conflicts_.equal_range(id.text());
     for (; other != end; ++other) own.add(conflict_of(chunk, id, other->second));
     if (!chunk.is_canary) {
-      outcome_.growth.push_back(growth_of(totals_));
+      outcome_.growth.push_back(growth_);
       return true;
     }
     outcome_.canary_done = true;
     outcome_.canary_found = is_canary_found(own.failures());
     return true;
+  }
+
+  /// Adds what the chunks that make failures smaller have found.
+  void add_shrunk(TestTotals& totals) {
+    const std::vector<FailureRecord> failures = totals.failures();
+    for (const FailureRecord& failure : failures) {
+      if (!wants_shrinking(failure, plan_)) continue;
+      ++outcome_.chunks;
+      const std::optional<ChunkResult> result = result_of(shrink_id(plan_, failure));
+      if (!result) continue;
+      ++outcome_.done;
+      for (const FailureRecord& small : parse_events(result->parts.at(0)).failures)
+        totals.complete(small);
+    }
   }
 
   void add_generations() {
@@ -216,6 +213,7 @@ class FleetMerge {
   std::vector<fleet::ChunkId> results_;
   std::multimap<std::string, std::string> conflicts_;
   std::map<std::string, TestTotals> totals_;
+  Growth growth_;  // Of all tests together; the canary has few runs.
   FleetOutcome outcome_;
 };
 
