@@ -65,6 +65,7 @@ TEST_F(FuzzPlan, HasTheSameResultHoweverManyWork) {
   EXPECT_TRUE(says(result, "pass Fuzzed.Passes: "));
   EXPECT_TRUE(says(result, "FAIL Fuzzed.Crashes: crash: the test process was killed by signal"));
   EXPECT_TRUE(says(result, "random() in 'main' gives 1 of 8"));
+  EXPECT_FALSE(says(result, "longest runs")) << "an input is more than a seed";
 }
 
 TEST_F(FuzzPlan, LosesNothingWhenItsWorkersAreKilled) {

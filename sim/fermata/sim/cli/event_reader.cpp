@@ -186,9 +186,7 @@ EventFiles renumbered(EventFiles files, std::uint64_t first) {
   for_each_event(files.events, [&](Json& line) {
     line["first_run"] = number_at(line, "first_run") + first;
     if (line.contains("run")) line["run"] = number_at(line, "run") + first;
-    if (line.contains("longest")) {
-      for (Json& one : line["longest"]) one["run"] = number_at(one, "run") + first;
-    }
+    line.erase("longest");  // They are found by their seeds, which are not those of that run.
     events += json_text(line) + '\n';
   });
   files.events = std::move(events);

@@ -124,7 +124,7 @@ struct EventFiles {
 };
 
 [[nodiscard]] ReportedEvents parse_events(const EventFiles& files);
-/// The files of an exploration that began with run 0, as if it had begun with the run `first`.
+/// The files of inputs that began with run 0, as if they had begun with the run `first`.
 [[nodiscard]] EventFiles renumbered(EventFiles files, std::uint64_t first);
 [[nodiscard]] ReportedEvents read_events(const std::string& path);
 /// The files as they are; empty where there is none.

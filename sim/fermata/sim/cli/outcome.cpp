@@ -233,7 +233,8 @@ std::string statistics_text(RunOutcomes outcomes) {
   row("determinism checks", std::to_string(all.determinism_checks));
   row("faults injected", faults_text(all));
   row("obligations", obligations_text(sums.obligations));
-  row("longest runs", longest_text(outcomes));
+  if (const std::string longest = longest_text(outcomes); !longest.empty())
+    row("longest runs", longest);
   return text + remarks_text(sums);
 }
 

@@ -118,7 +118,7 @@ std::optional<std::string> FleetWorkload::run(std::size_t index, GoOn go_on) {
 std::optional<std::string> FleetWorkload::run_planned(std::size_t index, GoOn go_on) {
   const FleetChunk chunk = plan_.chunk(index);
   if (plan_.fuzzes()) return fuzz({plan_.id(index), chunk}, go_on);
-  auto parts = explore(options_for(chunk), chunk.test, 0, go_on);
+  auto parts = explore(options_for(chunk), chunk.test, std::nullopt, go_on);
   if (!parts) return std::nullopt;
   return ChunkResult{chunk.test, chunk.number, std::move(*parts)}.text();
 }
@@ -134,10 +134,11 @@ std::optional<std::string> FleetWorkload::fuzz(const FuzzedChunk& chunk, GoOn go
   return result ? std::optional(result->text()) : std::nullopt;
 }
 
-/// What the processes of an exploration report, as if it had begun with the run `first`.
+/// What the processes of an exploration report; of one run, as if it were the run number `run`.
 std::optional<std::vector<EventFiles>> FleetWorkload::explore(const RunOptions& options,
                                                               const std::string& test,
-                                                              std::uint64_t first, GoOn go_on) {
+                                                              std::optional<std::uint64_t> run,
+                                                              GoOn go_on) {
   ResultFolder results(options.out);
   results.take();
   results.clear();
@@ -147,7 +148,7 @@ std::optional<std::vector<EventFiles>> FleetWorkload::explore(const RunOptions& 
   if (exploration.run() == Exploration::End::Interrupted) return std::nullopt;
   std::vector<EventFiles> parts = results.range_files(test);
   for (EventFiles& part : parts) {
-    if (first > 0) part = renumbered(std::move(part), first);
+    if (run) part = renumbered(std::move(part), *run);
     if (test != kCanaryTest) publish_failures(part, go_on);
   }
   return parts;

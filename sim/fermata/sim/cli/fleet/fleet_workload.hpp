@@ -41,7 +41,7 @@ class FleetWorkload final : public fleet::Workload {
   std::optional<std::string> run_planned(std::size_t index, GoOn go_on);
   std::optional<std::string> fuzz(const FuzzedChunk& chunk, GoOn go_on);
   std::optional<std::vector<EventFiles>> explore(const RunOptions& options, const std::string& test,
-                                                 std::uint64_t first, GoOn go_on);
+                                                 std::optional<std::uint64_t> run, GoOn go_on);
   void publish_failures(EventFiles& part, GoOn go_on);
   std::optional<std::string> shrink(const FailureRecord& failure, GoOn go_on);
   void add_stage();
