@@ -51,10 +51,13 @@ struct KillsItsWorker {
     const char* deaths = std::getenv("TEST_DEATHS");
     if (deaths == nullptr || std::getenv("FERMATA_INTERNAL_BOARD") == nullptr) return;
     const std::string folder = std::string(std::getenv("TEST_FOLDER")) + '/';
-    const bool is_spared = is_first(folder + "of" + std::to_string(::getppid()));
+    const pid_t worker = ::getppid();
+    const bool is_spared = is_first(folder + "of" + std::to_string(worker));
     if (is_spared && std::getenv("TEST_SPARES") != nullptr) return;
     for (int i = 0; i < std::atoi(deaths); ++i) {
-      if (is_first(folder + std::to_string(i))) ::kill(::getppid(), SIGKILL);
+      if (!is_first(folder + std::to_string(i))) continue;
+      ::kill(worker, SIGKILL);
+      return;
     }
   }
 };

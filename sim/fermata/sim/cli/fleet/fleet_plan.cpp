@@ -82,8 +82,9 @@ std::uint64_t FleetPlan::chunks_of_a_test() const {
     throw UsageError("fleet plan: --runs is missing: expected how many runs each test gets");
   }
   if (is_in_order) return 1;
+  if (options.runs == kNoEnd) return kMostChunks;
   std::uint64_t count = 0;
-  while (count < kMostChunks && cli::chunk(count, options.runs).runs > 0) ++count;
+  while (cli::chunk(count, options.runs).runs > 0) ++count;
   return count;
 }
 
