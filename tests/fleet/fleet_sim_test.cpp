@@ -193,24 +193,10 @@ void check_plan() {
   EXPECT_EQ(check_chunks(kChunks), kChunks + kGrown) << "a chunk has no result, or two";
 }
 
-SIM_TEST(Fleet, EachChunkHasOneResult) {
+/// Three machines work on a plan, and things go wrong at first.
+void work_disturbed(World& world, const Extent& extent = {}) {
   world.share_folder("/plan");
   const auto ledger = std::make_shared<Ledger>(world);
-  for (const char* name : {"ann", "bob", "cyd"}) add_worker(world, name, ledger);
-  world.nemesis({.machines = {"ann", "bob", "cyd"}, .until = kDisturbed});
-  world.at(kDisturbed, [&] { world.heal(); });
-  make_plan();
-  world.run();
-  world.heal();
-  delay(5s);
-  check_plan();
-}
-
-// Whoever comes when, all end with the same chunks, and those are done.
-SIM_TEST(Fleet, ThePlansTimeEndsForAllWorkers) {
-  world.share_folder("/plan");
-  const auto ledger = std::make_shared<Ledger>(world);
-  const Extent extent{kManyChunks, kTime};
   for (const char* name : {"ann", "bob", "cyd"}) add_worker(world, name, ledger, extent);
   world.nemesis({.machines = {"ann", "bob", "cyd"}, .until = kDisturbed});
   world.at(kDisturbed, [&] { world.heal(); });
@@ -218,6 +204,16 @@ SIM_TEST(Fleet, ThePlansTimeEndsForAllWorkers) {
   world.run();
   world.heal();
   delay(5s);
+}
+
+SIM_TEST(Fleet, EachChunkHasOneResult) {
+  work_disturbed(world);
+  check_plan();
+}
+
+// Whoever comes when, all end with the same chunks, and those are done.
+SIM_TEST(Fleet, ThePlansTimeEndsForAllWorkers) {
+  work_disturbed(world, {kManyChunks, kTime});
   const auto count = sim::fleet::parse_end(fs::read_file("/plan/end"));
   ASSERT_TRUE(count.has_value());
   EXPECT_LT(*count, kManyChunks);

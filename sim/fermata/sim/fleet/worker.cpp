@@ -63,7 +63,7 @@ Worker::End Worker::run() {
   return left_ == 0 && !workload_.grow() ? End::AllDone : End::Told;
 }
 
-/// Whether the time of all workers is up: then the chunks count up to the last one that is done.
+/// Closes the plan when the time of all workers is up: chunks count up to the last that is done.
 void Worker::look_for_end() {
   if (!end_) return;
   std::optional<std::size_t> count = patiently([&] { return end_->decided(); });

@@ -21,9 +21,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::uint64_t kCanaryRuns = 250;
+constexpr std::uint64_t kCanaryInputs = 2'000;
 /// Chunks of a test in a plan that ends by time: more than can be done in any.
 constexpr std::uint64_t kMostChunks = 1 << 16;
-constexpr std::uint64_t kCanaryInputs = 2'000;
 
 std::string path_of(const std::string& root) { return root + "/plan.json"; }
 

@@ -122,11 +122,11 @@ bool is_canary_found(const std::vector<FailureRecord>& failures) {
 /// Takes the results of a plan's chunks in.
 class FleetMerge {
  public:
-  FleetMerge(const FleetPlan& plan, const fleet::PlanFolder& folder)
+  FleetMerge(const FleetPlan& plan, const std::string& root)
       : plan_(plan),
-        folder_(folder),
-        results_(results_in(folder)),
-        conflicts_(conflicts_in(folder)) {
+        folder_(root),
+        results_(results_in(folder_)),
+        conflicts_(conflicts_in(folder_)) {
     outcome_.run.plan = plan.exploration();
   }
 
@@ -209,16 +209,16 @@ class FleetMerge {
   }
 
   const FleetPlan& plan_;
-  const fleet::PlanFolder& folder_;
+  fleet::PlanFolder folder_;
   std::vector<fleet::ChunkId> results_;
   std::multimap<std::string, std::string> conflicts_;
   std::map<std::string, TestTotals> totals_;
-  Growth growth_;  // Of all tests together; the canary has few runs.
+  Growth growth_;  // What all tests have seen together, with the few runs of the canary.
   FleetOutcome outcome_;
 };
 
 FleetOutcome merged_fleet(const FleetPlan& plan, const std::string& root) {
-  return FleetMerge(plan, fleet::PlanFolder(root)).merge();
+  return FleetMerge(plan, root).merge();
 }
 
 }  // namespace fermata::sim::cli
