@@ -52,9 +52,10 @@ void BlockPool::fill(Free& block, std::size_t bytes) noexcept {
 
 void BlockPool::check(const Free& block, std::size_t bytes) noexcept {
   const auto rest = rest_of(block, bytes);
-  const auto is_filled = [](std::uint64_t word) { return word == kFreedPattern; };
+  const auto repeated = rest.subspan(1);  // Equal to all but the last: each word is the first one.
   if (std::memcmp(&block.filled, &kFreedPattern, sizeof block.filled) == 0 &&
-      std::ranges::all_of(rest, is_filled)) {
+      rest.front() == kFreedPattern &&
+      std::memcmp(rest.data(), repeated.data(), repeated.size_bytes()) == 0) {
     return;
   }
   std::fprintf(stderr,

@@ -22,15 +22,10 @@ void FaultPlan::begin(FaultSet allowed, FaultListener* listener) noexcept {
   decisions_.set_fault_points(this);
   allowed_ = allowed;
   for (auto& [name, point] : points_) point = {};
-  kinds_.fill({});
+  static constexpr std::array<Kind, kFaultCount> kUndecided{};
+  kinds_ = kUndecided;
   counts_.fill(0);
   stopped_ = false;
-}
-
-void FaultPlan::stop() noexcept {
-  stopped_ = true;
-  for (Kind& kind : kinds_) kind.presence = Presence::Absent;
-  for (auto& [name, point] : points_) point.presence = Presence::Absent;
 }
 
 bool FaultPlan::is_present(Fault fault) {
@@ -38,7 +33,7 @@ bool FaultPlan::is_present(Fault fault) {
   if (kind.presence == Presence::Undecided) {
     decide(keys_of(fault), allowed_.has(fault), kind);
   }
-  FERMATA_ASSERT(!stopped_ || kind.presence == Presence::Absent);
+  FERMATA_ASSERT(!stopped_);
   return kind.presence == Presence::Present;
 }
 

@@ -40,12 +40,12 @@ class FaultPlan final : private FaultPoints {
   /// outlive the run.
   void begin(FaultSet allowed, FaultListener* listener = nullptr) noexcept;
   /// Nothing strikes any more.
-  void stop() noexcept;
+  void stop() noexcept { stopped_ = true; }
   [[nodiscard]] bool is_stopped() const noexcept { return stopped_; }
 
   /// Whether it is known that `fault` does not strike any more: nothing need be drawn.
   [[nodiscard]] bool is_absent(Fault fault) const noexcept {
-    return kinds_[static_cast<std::size_t>(fault)].presence == Presence::Absent;
+    return stopped_ || kinds_[static_cast<std::size_t>(fault)].presence == Presence::Absent;
   }
 
   /// Whether `fault` strikes here; counted when it does. `teller` says what it does then.

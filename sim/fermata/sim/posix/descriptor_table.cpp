@@ -22,6 +22,7 @@ constexpr int kFirstFree = 3;  // Behind the standard streams.
 DescriptorTable::DescriptorTable(Machine& machine) : machine_(machine) { open_standard_streams(); }
 
 Description* DescriptorTable::find(int descriptor) const noexcept {
+  is_used_ = true;
   const auto index = static_cast<std::size_t>(descriptor);
   return descriptor >= 0 && index < entries_.size() ? entries_[index].description.get() : nullptr;
 }
@@ -64,6 +65,7 @@ std::size_t DescriptorTable::limit() const noexcept {
 
 int DescriptorTable::open(Entry entry, int least) {
   FERMATA_ASSERT(entry.description != nullptr);
+  is_used_ = true;
   machine_.announced(key_of(machine_.key(), kTableKey), true);
   auto index = static_cast<std::size_t>(least);
   while (index < entries_.size() && entries_[index].description != nullptr) ++index;
@@ -74,6 +76,7 @@ int DescriptorTable::open(Entry entry, int least) {
 }
 
 int DescriptorTable::open_as(int descriptor, Entry entry) {
+  is_used_ = true;
   const auto index = static_cast<std::size_t>(descriptor);
   if (descriptor < 0 || index >= limit()) return EBADF;
   if (index >= entries_.size()) entries_.resize(index + 1);
@@ -89,6 +92,7 @@ int DescriptorTable::close(int descriptor) {
 }
 
 void DescriptorTable::end_run(std::vector<std::string>& leaks) {
+  if (!std::exchange(is_used_, false)) return;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i].owner != Owner::Program) continue;
     leaks.push_back(fmt::format("left open at the end of the run: descriptor {}, made at {}:{}", i,

@@ -50,7 +50,10 @@ class DescriptorTable final {
   /// Whether there is no descriptor left for `what`: "socket".
   [[nodiscard]] bool is_full(const char* what);
   /// The number that the next description has.
-  [[nodiscard]] std::uint64_t next_serial() noexcept { return ++descriptions_made_; }
+  [[nodiscard]] std::uint64_t next_serial() noexcept {
+    is_used_ = true;
+    return ++descriptions_made_;
+  }
   /// Opens it under the lowest free number from `least` on; -EMFILE without one.
   int open(Entry entry, int least = 0);
   /// Opens it as this number, and closes what that was. Returns an errno value.
@@ -63,7 +66,10 @@ class DescriptorTable final {
   /// Numbers from `most` on are not given any more; it may change. kLimit is the limit as well.
   void limit_by(const rlim_t& most) noexcept { most_ = &most; }
   /// From now on nothing finds a free descriptor, or as before.
-  void exhaust(bool value) noexcept { exhausted_ = value; }
+  void exhaust(bool value) noexcept {
+    is_used_ = true;
+    exhausted_ = value;
+  }
   /// The run is over: what is open is closed, and what the program had to close is described by a
   /// line in `leaks`.
   void end_run(std::vector<std::string>& leaks);
@@ -75,6 +81,7 @@ class DescriptorTable final {
   std::vector<Entry> entries_;  // By number.
   std::uint64_t descriptions_made_ = 0;
   bool exhausted_ = false;
+  mutable bool is_used_ = false;  // It may differ from one with unused standard streams.
   const rlim_t* most_ = nullptr;
 };
 

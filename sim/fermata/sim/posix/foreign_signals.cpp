@@ -60,11 +60,17 @@ ForeignSignals::~ForeignSignals() {
   for (SignalDescriptor* const each : descriptors_) each->leave_process();
 }
 
+// SIGPIPE is ignored, as Fermata has it in a real program.
+std::array<struct sigaction, NSIG> ForeignSignals::first_actions() noexcept {
+  std::array<struct sigaction, NSIG> actions = {};
+  actions[SIGPIPE].sa_handler = SIG_IGN;
+  return actions;
+}
+
 void ForeignSignals::begin_life() {
   main_ends();
   timers_.begin_life();
-  actions_ = {};
-  actions_[SIGPIPE].sa_handler = SIG_IGN;  // As Fermata has it in a real program.
+  if (std::exchange(has_set_actions_, false)) actions_ = first_actions();
   threads_.clear();
   pending_ = {};
   used_ = false;
@@ -151,6 +157,7 @@ int ForeignSignals::set_action(int signal, const struct sigaction* action,
   if (action == nullptr) return 0;
   known = *action;
   used_ = true;
+  has_set_actions_ = true;
   if (!is_ignored(signal)) {
     timers_.is_heard(signal);
     return 0;

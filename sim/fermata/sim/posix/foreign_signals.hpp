@@ -152,6 +152,7 @@ class ForeignSignals final : public posix::Signals {
     SignalArrival* arrival = nullptr;  // While it waits.
   };
 
+  [[nodiscard]] static std::array<struct sigaction, NSIG> first_actions() noexcept;
   /// The state of the current coroutine.
   [[nodiscard]] Thread& mine();
   /// Whether it waits, and lets `signal` in.
@@ -178,7 +179,8 @@ class ForeignSignals final : public posix::Signals {
 
   SignalHost& host_;
   Machine& machine_;
-  std::array<struct sigaction, NSIG> actions_ = {};
+  std::array<struct sigaction, NSIG> actions_ = first_actions();
+  bool has_set_actions_ = false;  // They may differ from the first ones.
   std::map<std::uint64_t, Thread> threads_;  // By coroutine.
   PendingSignals pending_;                   // For the process.
   std::vector<SignalDescriptor*> descriptors_;

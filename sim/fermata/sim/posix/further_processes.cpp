@@ -17,6 +17,7 @@ class FurtherProcesses::Process {
         kernel_(all.machine_, all.network_, all.disk_, table_, &all.first_),
         main_(std::move(main)) {
     kernel_.begin_life();
+    kernel_.serve();
     kernel_.on_switch(std::make_shared<Handler>(all, kernel_));
   }
 

@@ -57,7 +57,6 @@ SimKernel::SimKernel(Machine& machine, Network& network, Disk& disk, DescriptorT
       index_(first != nullptr ? ++share_->processes : 0),
       signals_(*this, machine),
       threads_(*this, machine) {
-  seed_random(1);
   table_.limit_by(state_.limits[RLIMIT_NOFILE].rlim_cur);
 }
 
@@ -68,15 +67,21 @@ SimKernel::~SimKernel() {
   FERMATA_ASSERT(index_ > 0 || share_->unix_datagrams.empty());
 }
 
+void SimKernel::serve() {
+  if (std::exchange(serves_, true)) return;
+  if (index_ == 0) network_.set_local_names(machine_, &share_->unix_names);
+}
+
+// What has not served is as it was.
 void SimKernel::begin_life() {
-  known_places_.fill({});  // Libraries may have been unloaded.
+  if (!std::exchange(serves_, false)) return;
+  if (std::exchange(knows_places_, false)) known_places_.fill({});  // Libraries may be unloaded.
   idle_calls_ = 0;
   calls_after_end_ = 0;
   calls_in_vain_ = 0;
   random_words_ = 0;
   if (index_ == 0) share_->processes = 0;
-  if (index_ == 0) network_.set_local_names(machine_, &share_->unix_names);
-  seed_random(1);
+  random_is_seeded_ = false;
   signals_.begin_life();
   threads_.begin_life();
   files_->begin_life();
@@ -87,6 +92,7 @@ void SimKernel::begin_life() {
 }
 
 void SimKernel::end_life() {
+  if (!serves_) return;
   if (index_ == 0) network_.set_local_names(machine_, nullptr);
   signals_.main_ends();
   files_->end_life();

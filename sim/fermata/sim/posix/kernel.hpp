@@ -55,6 +55,8 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   /// A process begins: with the variables of libraries as they were loaded, and without memory of
   /// theirs. That of the process before it can be read until then.
   void begin_life();
+  /// Code that may call it is about to run.
+  void serve();
   /// Its main coroutine is about to end.
   void main_ends() {
     signals_.main_ends();
@@ -260,6 +262,7 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   DescriptorTable& table_;
   std::unique_ptr<SimKernelFiles> files_;
   std::shared_ptr<MachineShare> share_;
+  bool serves_ = true;     // Something in it may differ from how a life begins.
   std::size_t index_ = 0;  // Among the processes of the machine.
   std::shared_ptr<backend::SwitchHandler> switched_;
   ForeignSignals signals_;
@@ -269,12 +272,14 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   posix::ProcessState state_;
   LibraryImage image_;
   mutable std::array<KnownPlace, 64> known_places_{};  // By address: looking for one takes long.
+  mutable bool knows_places_ = false;                  // There are any.
   unsigned idle_calls_ = 0;                            // Since something was waited for.
   std::uint64_t calls_after_end_ = 0;                  // Calls since the run has ended.
   std::uint64_t random_words_ = 0;                     // That were told since its life began.
   std::uint64_t calls_in_vain_ = 0;  // Calls that coroutines make although they are to end.
   std::array<char, 128> random_state_{};
   random_data random_ = {};
+  bool random_is_seeded_ = false;  // It is by its first use, as by srandom(1).
 };
 
 }  // namespace fermata::sim::detail

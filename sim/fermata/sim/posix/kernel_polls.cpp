@@ -103,7 +103,10 @@ SourcePlace SimKernel::place() const {
   if (is_read()) return line_of(posix::caller);
   const auto address = reinterpret_cast<std::uintptr_t>(posix::caller);
   KnownPlace& known = known_places_[address % known_places_.size()];
-  if (known.caller != posix::caller) known = {posix::caller, place_of(posix::caller)};
+  if (known.caller != posix::caller) {
+    known = {posix::caller, place_of(posix::caller)};
+    knows_places_ = true;
+  }
   return known.place;
 }
 

@@ -96,6 +96,7 @@ void SimKernel::fill_randomly(std::span<std::byte> target) {
 }
 
 std::int32_t SimKernel::next_random() {
+  if (!random_is_seeded_) seed_random(1);
   std::int32_t number = 0;
   [[maybe_unused]] const int result = ::random_r(&random_, &number);
   FERMATA_ASSERT(result == 0);
@@ -105,6 +106,7 @@ std::int32_t SimKernel::next_random() {
 void SimKernel::seed_random(unsigned seed) {
   random_ = {};
   random_state_ = {};
+  random_is_seeded_ = true;
   [[maybe_unused]] const int result =
       ::initstate_r(seed, random_state_.data(), random_state_.size(), &random_);
   FERMATA_ASSERT(result == 0);

@@ -365,6 +365,7 @@ void NodeState::switch_to_program() {
   FERMATA_ASSERT(stage_.running_node() == this);
   if (!posix::is_linked()) return switch_context(stage_.own_context(), *suspended_);
   SimKernel& process = machine().reactor_->running_process();
+  process.serve();
   LibraryImages::instance().enter(process.image());
   const posix::Serving serving(&reactor_->running_process(), process.heap());
   switch_context(stage_.own_context(), *suspended_);
