@@ -89,10 +89,15 @@ class Scheduler {
   /// the events answered; the caller takes the result and clears the waker. Throws the error that
   /// the wait ended with; the waker is clear then.
   void suspend(const SourcePlace& place);
+  /// suspend(), but the error that the wait ended with is returned; null when there is none. What
+  /// keeps the wait from beginning, such as a cancellation that is due, is thrown.
+  [[nodiscard]] std::exception_ptr suspend_for_error(const SourcePlace& place);
 
   /// Waits for one open event and returns its result: resume_when and suspend in one.
   /// REQUIRES: `event` is open.
   void* wait_for(Event& event, const SourcePlace& place);
+  /// wait_for() of an event without a result; errors are returned as by suspend_for_error().
+  [[nodiscard]] std::exception_ptr wait_for_end(Event& event, const SourcePlace& place);
 
   /// Another ready coroutine may go first; whoever chooses in order lets the current one go on. A
   /// suspension point like any other.
@@ -245,11 +250,15 @@ class Scheduler {
   static void coroutine_context(StackContext& self) noexcept;
   static void scheduler_context(StackContext& self) noexcept;
   void start_events(CoroutineBase& me);
+  /// In these two the answer is in the waker then, and may be an error.
+  CoroutineBase& answered_by(Event& event, const SourcePlace& place);
   void wait_until_answered(CoroutineBase& me, bool start, const SourcePlace& place);
   void refuse_wait(CoroutineBase& me, const SourcePlace& place);
   void change_places(CoroutineBase& me, CoroutineBase& next, const SourcePlace& place);
   void yield_slow_path(CoroutineBase& me, const SourcePlace& place);
   void park(CoroutineBase& me, const SourcePlace& place);
+  void regains_control(CoroutineBase& me);
+  /// regains_control(), and throws the error that the wait ended with.
   void resumed(CoroutineBase& me);
   CoroutineBase* tick(CoroutineBase* leaving);
   CoroutineBase* attend(CoroutineBase* leaving);

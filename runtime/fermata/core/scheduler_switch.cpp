@@ -162,13 +162,17 @@ FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
   }
 }
 
-FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
+FERMATA_HOT void Scheduler::regains_control(CoroutineBase& me) {
   in_scheduler_context_ = false;
   me.waker_.place = nullptr;
   kernel_.trace(backend::Trace::Entered, &me, 0);
   if (me.extras_ != nullptr) [[unlikely]] {
     call_switch_handlers(me, backend::SwitchMoment::Enter);
   }
+}
+
+FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
+  regains_control(me);
   if (me.waker_.error) [[unlikely]] {
     throw_wait_error(me);
   }
@@ -254,19 +258,24 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
       raise_pending(me, place);
     }
     park(me, place);
-    resumed(me);
-  } else if (me.waker_.error) {
-    throw_wait_error(me);
+    regains_control(me);
   }
 }
 
 void Scheduler::suspend(const SourcePlace& place) {
-  CoroutineBase& me = suspendable("wait");
-  if (me.waker_.status == backend::WakerStatus::None && me.waker_.empty()) return;
-  wait_until_answered(me, true, place);
+  if (std::exception_ptr error = suspend_for_error(place)) {
+    std::rethrow_exception(std::move(error));
+  }
 }
 
-void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
+std::exception_ptr Scheduler::suspend_for_error(const SourcePlace& place) {
+  CoroutineBase& me = suspendable("wait");
+  if (me.waker_.status == backend::WakerStatus::None && me.waker_.empty()) return nullptr;
+  wait_until_answered(me, true, place);
+  return me.waker_.error ? me.waker_.take_error() : nullptr;
+}
+
+FERMATA_HOT CoroutineBase& Scheduler::answered_by(Event& event, const SourcePlace& place) {
   CoroutineBase& me = suspendable("wait");
   FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
   FERMATA_REQUIRE(me.waker_.empty(), "wait: the coroutine has registered other events already");
@@ -274,9 +283,26 @@ void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
   event.mark_result_used();
   me.waker_.add(event, backend::WakeRule::Resolve);
   wait_until_answered(me, event.is_startable(), place);
+  return me;
+}
+
+void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
+  CoroutineBase& me = answered_by(event, place);
+  if (me.waker_.error) [[unlikely]] {
+    throw_wait_error(me);
+  }
   void* result = me.waker_.result;
   me.waker_.clear();
   return result;
+}
+
+std::exception_ptr Scheduler::wait_for_end(Event& event, const SourcePlace& place) {
+  CoroutineBase& me = answered_by(event, place);
+  if (me.waker_.error) [[unlikely]] {
+    return me.waker_.take_error();
+  }
+  me.waker_.clear();
+  return nullptr;
 }
 
 // The scheduler's own picks: the same code, out of line.

@@ -105,7 +105,18 @@ class CleanWaker {
 
 }  // namespace
 
+// What is thrown here passes no destructor: unwinding a frame that has one takes three times as
+// long.
 void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace place) {
+  void* result = nullptr;
+  if (std::exception_ptr error = wait_with(event, options, place, result)) {
+    std::rethrow_exception(std::move(error));
+  }
+  return result;
+}
+
+std::exception_ptr detail::wait_with(Event& event, const WaitOptions& options, SourcePlace place,
+                                     void*& result) {
   Runtime& runtime = current_runtime();
   detail::Scheduler& scheduler = runtime.scheduler();
   CoroutineBase& me = scheduler.require_suspendable("wait");
@@ -130,12 +141,13 @@ void* detail::wait_with(Event& event, const WaitOptions& options, SourcePlace pl
     }
     if (options.timeout) {
       timer.emplace(runtime, *options.timeout);
-      if (*options.timeout == Duration::zero()) std::rethrow_exception(timer->timeout_error());
+      if (*options.timeout == Duration::zero()) return timer->timeout_error();
       waker.resume_when(*timer, backend::WakeRule::Timeout);
     }
   }
-  scheduler.suspend(place);
-  return waker.result;
+  std::exception_ptr error = scheduler.suspend_for_error(place);
+  result = waker.result;
+  return error;
 }
 
 }  // namespace fermata

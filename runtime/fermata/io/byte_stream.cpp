@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
@@ -12,12 +13,15 @@
 
 namespace fermata {
 
+namespace {
+const auto kTransferred = std::mem_fn(&backend::Request::transferred);
+}  // namespace
+
 std::size_t ByteStream::read(std::span<std::byte> buffer, const WaitOptions& options,
                              SourcePlace place) {
   detail::check_token(options);
-  backend::ReadRequest request(handle(), buffer);
-  detail::finish(request, options, place);
-  const std::size_t size = request.take();
+  const std::size_t size = detail::perform<backend::ReadRequest>(
+      options, place, std::mem_fn(&backend::ReadRequest::take), handle(), buffer);
   FERMATA_ASSERT(size <= buffer.size());
   return size;
 }
@@ -26,13 +30,15 @@ void ByteStream::read_exact(std::span<std::byte> buffer, const WaitOptions& opti
                             SourcePlace place) {
   if (buffer.empty()) return;
   detail::check_token(options);
-  backend::ReadRequest request(handle(), buffer, backend::ReadMode::All);
-  detail::finish(request, options, place);
-  if (request.transferred() < buffer.size()) {  // Not taken: the next read gets them.
-    throw InputOutputError(
-        fmt::format("Stream ended after {} of {} bytes", request.transferred(), buffer.size()));
+  const auto take_all = [&](backend::ReadRequest& request) {
+    const bool is_all = request.transferred() == buffer.size();
+    return is_all ? request.take() : request.transferred();  // Not taken: the next read gets them.
+  };
+  const std::size_t size = detail::perform<backend::ReadRequest>(options, place, take_all, handle(),
+                                                                 buffer, backend::ReadMode::All);
+  if (size < buffer.size()) {
+    throw InputOutputError(fmt::format("Stream ended after {} of {} bytes", size, buffer.size()));
   }
-  const std::size_t size = request.take();
   FERMATA_ASSERT(size == buffer.size());
 }
 
@@ -57,27 +63,26 @@ void ByteStream::write(std::span<const std::byte> data, const WaitOptions& optio
   const detail::Deadline deadline(options);
   do {
     detail::check_token(options);
-    backend::WriteRequest request(handle(), data);
-    detail::finish(request, deadline.remaining(), place);
-    FERMATA_ASSERT(request.transferred() <= data.size());
-    data = data.subspan(request.transferred());
+    const std::size_t written = detail::perform<backend::WriteRequest>(
+        deadline.remaining(), place, kTransferred, handle(), data);
+    FERMATA_ASSERT(written <= data.size());
+    data = data.subspan(written);
   } while (!data.empty());
 }
 
 void ByteStream::writev(backend::Buffers buffers, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  backend::WriteRequest request(handle(), buffers);
-  detail::finish(request, options, place);
+  detail::perform<backend::WriteRequest>(options, place, kTransferred, handle(), buffers);
 }
 
 std::size_t ByteStream::write_some(std::span<const std::byte> data, const WaitOptions& options,
                                    SourcePlace place) {
   detail::check_token(options);
   if (const std::size_t written = handle().write_at_once(data)) return written;
-  backend::WriteRequest request(handle(), data, backend::WriteMode::Some);
-  detail::finish(request, options, place);
-  FERMATA_ASSERT(request.transferred() <= data.size());
-  return request.transferred();
+  const std::size_t written = detail::perform<backend::WriteRequest>(
+      options, place, kTransferred, handle(), data, backend::WriteMode::Some);
+  FERMATA_ASSERT(written <= data.size());
+  return written;
 }
 
 std::uint64_t ByteStream::send_file(File& file, std::uint64_t offset, std::uint64_t length,

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <exception>
+#include <utility>
+
 #include "fermata/reactor/request.hpp"
 #include "fermata/sync/operation.hpp"
 
@@ -10,6 +13,21 @@ namespace fermata::detail {
 inline void finish(backend::Request& request, const WaitOptions& options,
                    const SourcePlace& place) {
   if (!request.is_completed() || request.error()) wait(request, options, place);
+}
+
+/// Makes a request from `arguments`, waits until it has ended and returns what `take` makes of it.
+/// An error is thrown when the request is gone, so that unwinding has nothing to destroy here:
+/// errors that programs expect, such as a reset or a timeout, cost a third.
+template <class Request, class Take, class... Arguments>
+[[gnu::always_inline]] inline auto perform(const WaitOptions& options, const SourcePlace& place,
+                                           const Take& take, Arguments&&... arguments) {
+  std::exception_ptr error;
+  {
+    Request request(std::forward<Arguments>(arguments)...);
+    if (!request.is_completed() || request.error()) error = wait_for_end(request, options, place);
+    if (!error) return take(request);
+  }
+  std::rethrow_exception(std::move(error));
 }
 
 }  // namespace fermata::detail

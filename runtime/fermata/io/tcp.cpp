@@ -2,6 +2,7 @@
 #include "fermata/io/tcp.hpp"
 
 #include <array>
+#include <functional>
 #include <string>
 
 #include "fermata/base/error.hpp"
@@ -13,9 +14,10 @@ namespace fermata {
 
 TcpStream TcpStream::connect(const Address& peer, const WaitOptions& options, SourcePlace place) {
   detail::check_token(options);
-  backend::ConnectRequest request(current_runtime().reactor().streams(), peer);
-  detail::finish(request, options, place);
-  return TcpStream(request.take(), place);
+  return TcpStream(detail::perform<backend::ConnectRequest>(
+                       options, place, std::mem_fn(&backend::ConnectRequest::take),
+                       current_runtime().reactor().streams(), peer),
+                   place);
 }
 
 TcpStream TcpStream::connect(std::string_view host, std::uint16_t port, const WaitOptions& options,
