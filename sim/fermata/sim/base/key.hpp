@@ -4,8 +4,11 @@
 // Names of draws as numbers: hashes of what a draw is about, never of an address, a line or a
 // position. The same on every platform and compiler.
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
+#include <type_traits>
 
 namespace fermata::sim {
 
@@ -21,21 +24,29 @@ namespace fermata::sim {
   return mix(whole * 0xd1342543de82ef95 + part + 0x9e3779b97f4a7c15);
 }
 
-/// The key of a text, say of an operation's kind or of an object's name.
-[[nodiscard]] constexpr std::uint64_t key_of(std::string_view text) noexcept {
-  std::uint64_t key = text.size();
+/// Up to eight bytes of a text as a number, the first one lowest.
+[[nodiscard]] constexpr std::uint64_t word_of(std::string_view text) noexcept {
   std::uint64_t word = 0;
+  if (!std::is_constant_evaluated() && std::endian::native == std::endian::little &&
+      text.size() == sizeof word) {
+    std::memcpy(&word, text.data(), sizeof word);
+    return word;
+  }
   unsigned bits = 0;
   for (const char letter : text) {
     word |= static_cast<std::uint64_t>(static_cast<unsigned char>(letter)) << bits;
     bits += 8;
-    if (bits == 64) {
-      key = key_of(key, word);
-      word = 0;
-      bits = 0;
-    }
   }
-  return bits == 0 ? key : key_of(key, word);
+  return word;
+}
+
+/// The key of a text, say of an operation's kind or of an object's name.
+[[nodiscard]] constexpr std::uint64_t key_of(std::string_view text) noexcept {
+  std::uint64_t key = text.size();
+  for (; text.size() >= sizeof key; text.remove_prefix(sizeof key)) {
+    key = key_of(key, word_of(text.substr(0, sizeof key)));
+  }
+  return text.empty() ? key : key_of(key, word_of(text));
 }
 
 [[nodiscard]] constexpr std::uint64_t key_of(std::uint64_t whole, std::string_view part) noexcept {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,6 +53,10 @@ std::string whole_file(const std::string& path) {
   std::string text;
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return text;
+  struct stat status = {};
+  if (os::kernel.fstat(file, &status) == 0 && status.st_size > 0) {
+    text.resize(static_cast<std::size_t>(status.st_size) + 1);  // And room to see its end.
+  }
   std::size_t size = 0;
   for (ssize_t count = 1; count > 0 || (count < 0 && errno == EINTR);) {
     if (text.size() == size) text.resize(size + std::max(size, kFirstStep));
