@@ -3,8 +3,8 @@
 """Measures Fermata against its floors and says whether it keeps its limits.
 
 Every subject is measured by up to four contestants: `raw`, the physical limit; `floor`, the least
-that may be called a scheduler or a server; `fermata`; and `fiber`, Boost.Fiber where it has the
-same. All of them run once in each round, in fresh processes, so that a noisy machine hurts them
+that may be called a scheduler or a server; `fermata`; and a peer, such as `fiber`, Boost.Fiber,
+where it has the same. All of them run once in each round, in fresh processes, so that a noisy machine hurts them
 alike; a ratio is taken within its round and its median over the rounds is shown. A floor has a
 limit too, against raw: a lame one would flatter.
 """
@@ -94,8 +94,12 @@ HONESTY = {
     "echo/1000/across": 0.90,
     "echo/1000/one_core": 0.90,
 }
-# Subject -> limit of fermata/fiber.
-PEER = {"channel_round_trip": 0.6, "channel_message/128": 1.0}
+# Subject, peer -> limit of fermata/peer.
+PEER = {
+    ("channel_round_trip", "fiber"): 0.6,
+    ("channel_message/128", "fiber"): 1.0,
+    ("cancelled_timers", "libuv"): 1.0,
+}
 # Subject -> limit of fermata's value itself, in its unit. Of clusters: virtual seconds in a second.
 ABSOLUTE = {
     "memory/10000": 4.8 * 1024,
@@ -355,7 +359,7 @@ def progress(text):
 def judged(table):
     """One row of the report for each (subject, contestant)."""
     for (subject, contestant), (values, unit) in table.items():
-        below = {"fermata": "floor", "floor": "raw"}.get(contestant)
+        below = {"floor": "raw", "raw": None}.get(contestant, "floor")
         ratio = ratio_of(table, subject, contestant, below)
         limit = {"fermata": LIMITS, "floor": HONESTY}.get(contestant, {}).get(subject)
         absolute = ABSOLUTE.get(subject) if contestant == "fermata" else None
@@ -365,15 +369,19 @@ def judged(table):
             yield row | {"ratio": ratio, "limit": absolute, "ok": keeps(value, absolute, unit)}
         else:
             yield row | {"ratio": ratio, "limit": limit, "ok": keeps(ratio, limit, unit)}
-        peer = ratio_of(table, subject, contestant, "fiber") if contestant == "fermata" else None
-        if peer is not None:
-            limit = PEER.get(subject)
+        for peer in peers_of(table, subject) if contestant == "fermata" else ():
+            ratio, limit = ratio_of(table, subject, contestant, peer), PEER.get((subject, peer))
             yield row | {
-                "name": f"{subject}/fermata:fiber",
-                "ratio": peer,
+                "name": f"{subject}/fermata:{peer}",
+                "ratio": ratio,
                 "limit": limit,
-                "ok": keeps(peer, limit, unit),
+                "ok": keeps(ratio, limit, unit),
             }
+
+
+def peers_of(table, subject):
+    ours = ("raw", "floor", "fermata")
+    return [who for measured, who in table if measured == subject and who not in ours]
 
 
 def growth(table):
@@ -413,21 +421,18 @@ def keeps(ratio, limit, unit):
 
 def missing(table, wanted):
     """A limit nobody was measured against is not kept."""
-    named = (("fermata", LIMITS | ABSOLUTE), ("floor", HONESTY), ("fiber", PEER))
-    for contestant, limits in named:
-        for subject, limit in limits.items():
-            two_cores = "across" in subject or "processes" in subject
-            one_core_machine = two_cores and len(os.sched_getaffinity(0)) == 1
-            measured = (subject, contestant) in table
-            if not measured and not one_core_machine and wanted.search(subject.split("/")[0]):
-                yield {
-                    "name": f"{subject}/{contestant}",
-                    "value": None,
-                    "unit": "",
-                    "ratio": None,
-                    "limit": limit,
-                    "ok": False,
-                }
+    limits = {(subject, "fermata"): limit for subject, limit in (LIMITS | ABSOLUTE).items()}
+    limits |= {(subject, "floor"): limit for subject, limit in HONESTY.items()}
+    for (subject, contestant), limit in (limits | PEER).items():
+        two_cores = "across" in subject or "processes" in subject
+        one_core_machine = two_cores and len(os.sched_getaffinity(0)) == 1
+        measured = (subject, contestant) in table
+        if not measured and not one_core_machine and wanted.search(subject.split("/")[0]):
+            yield unmeasured(f"{subject}/{contestant}") | {"limit": limit}
+
+
+def unmeasured(name):
+    return {"name": name, "value": None, "unit": "", "ratio": None, "limit": None, "ok": False}
 
 
 def shown(row):
@@ -471,7 +476,7 @@ def main():
     print(f"{'name':<34} {'value':>12} {'':<3} {'ratio':>8} {'limit':>8}")
     for row in rows:
         print(shown(row))
-    print("ratio: fermata/floor, floor/raw, fermata/fiber; median of", options.rounds,
+    print("ratio: fermata/floor, peer/floor, floor/raw, fermata/peer; median of", options.rounds,
           "interleaved rounds")
     if options.drivers:
         page = drivers.text_of(table, ECHO_SERVERS, options)

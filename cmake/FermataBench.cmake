@@ -18,7 +18,7 @@ if(bench_sources)
     fermata_uv fermata_sim fermata_db fermata_runtime Boost::fiber Boost::context fmt::fmt
     benchmark::benchmark_main PRECOMPILED sim)
   if(TARGET Boost::fiber)
-    target_compile_definitions(fermata_bench PRIVATE FERMATA_BENCH_FIBER)
+    target_compile_definitions(fermata_bench PRIVATE FERMATA_BENCH_FIBER BOOST_DISABLE_ASSERTS)
   endif()
 endif()
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // N timers are armed and then cancelled, in the order in which they were armed. The floor has the
-// timer queue alone, and timers that are there already.
+// timer queue alone, and timers that are there already, as libuv's row has; libuv counts
+// milliseconds.
+
+#include <uv.h>
 
 #include <chrono>
 #include <deque>
@@ -36,6 +39,27 @@ void cancelled_timers_floor(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * kTimers);
 }
 BENCHMARK(cancelled_timers_floor)->Name("cancelled_timers/floor");
+
+void cancelled_timers_libuv(benchmark::State& state) {
+  bench::Random random;
+  uv_loop_t loop;
+  uv_loop_init(&loop);
+  std::vector<uv_timer_t> timers(kTimers);
+  for (uv_timer_t& timer : timers) uv_timer_init(&loop, &timer);
+  for (auto _ : state) {
+    for (uv_timer_t& timer : timers) {
+      const auto span = std::chrono::duration_cast<std::chrono::milliseconds>(some_time(random));
+      uv_timer_start(
+          &timer, [](uv_timer_t*) {}, static_cast<std::uint64_t>(span.count()), 0);
+    }
+    for (uv_timer_t& timer : timers) uv_timer_stop(&timer);
+  }
+  for (uv_timer_t& timer : timers) uv_close(reinterpret_cast<uv_handle_t*>(&timer), nullptr);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  uv_loop_close(&loop);
+  state.SetItemsProcessed(state.iterations() * kTimers);
+}
+BENCHMARK(cancelled_timers_libuv)->Name("cancelled_timers/libuv");
 
 void cancelled_timers_fermata(benchmark::State& state) {
   bench::on_libuv([&] {
