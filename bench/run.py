@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures Fermata against its floors and says whether it keeps its limits.
 
-Every subject is measured by up to four contestants: `raw`, the physical limit; `floor`, the least
-that may be called a scheduler or a server; `fermata`; and a peer, such as `fiber`, Boost.Fiber,
-where it has the same. All of them run once in each round, in fresh processes, so that a noisy machine hurts them
-alike; a ratio is taken within its round and its median over the rounds is shown. A floor has a
-limit too, against raw: a lame one would flatter.
+Every subject is measured by up to three contestants: `raw`, the physical limit; `floor`, the least
+that may be called a scheduler or a server; `fermata`. Peers that have the same are measured too,
+such as `fiber`, Boost.Fiber. All of them run once in each round, in fresh processes, so that a
+noisy machine hurts them alike; a ratio is taken within its round and its median over the rounds is
+shown. A floor has a limit too, against raw: a lame one would flatter.
 """
 
 import argparse
@@ -25,6 +25,7 @@ import tempfile
 
 import building
 import drivers
+import peers
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "database"))
@@ -183,11 +184,13 @@ def sample_of(row):
 class Micro:
     """A Google Benchmark program: a process for each family of rows, pinned to the last core."""
 
+    LISTING = "--benchmark_list_tests"
+
     def __init__(self, program, wanted, min_time):
         self.program = program
         self.min_time = min_time
         listing = subprocess.run(
-            [self.program, "--benchmark_list_tests"], check=True, capture_output=True, text=True
+            [self.program, self.LISTING], check=True, capture_output=True, text=True
         )
         names = [name.split("/")[0] for name in listing.stdout.split()]
         self.families = [name for name in dict.fromkeys(names) if wanted.search(name)]
@@ -195,12 +198,7 @@ class Micro:
     def samples(self):
         for family in self.families:
             run = subprocess.run(
-                [
-                    self.program,
-                    f"--benchmark_filter=^{family}/",
-                    f"--benchmark_min_time={self.min_time}",
-                    "--benchmark_format=json",
-                ],
+                [self.program, *self.arguments(family)],
                 check=True,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -208,19 +206,51 @@ class Micro:
                 preexec_fn=pinned_to(-1),
                 timeout=300,
             )
-            yield from map(sample_of, json.loads(run.stdout)["benchmarks"])
+            yield from self.read(run.stdout)
+
+    def arguments(self, family):
+        return [
+            f"--benchmark_filter=^{family}/",
+            f"--benchmark_min_time={self.min_time}",
+            "--benchmark_format=json",
+        ]
+
+    def read(self, output):
+        return map(sample_of, json.loads(output)["benchmarks"])
+
+
+class PeerMicro(Micro):
+    """The same of a peer in another language, which prints a line of JSON for each row."""
+
+    LISTING = "--list"
+
+    def arguments(self, family):
+        return [family, str(self.min_time)]
+
+    def read(self, output):
+        for row in map(json.loads, output.splitlines()):
+            what, contestant, *arguments = row["name"].split("/")
+            yield Sample("/".join([what, *arguments]), contestant, row["value"], row["unit"])
 
 
 class Echo:
     """Echo servers under one load, which runs on the server's own core or on another."""
 
-    def __init__(self, build, wanted):
+    def __init__(self, build, wanted, peer_servers):
         self.folder = build / "bench" / "echo"
         cores = len(os.sched_getaffinity(0))
         placements = {"one_core": 0, "across": -1} if cores > 1 else {"one_core": 0}
+        commands = {
+            subject: {
+                contestant: [self.folder / f"bench_{server}_server", *arguments]
+                for contestant, (server, *arguments) in servers.items()
+            }
+            for subject, servers in ECHO_SERVERS.items()
+        }
+        commands["echo"] |= {peer: [server] for peer, server in peer_servers.items()}
         self.cases = [
             (f"{subject}/{connections}/{placement}", servers, connections, load_core)
-            for subject, servers in ECHO_SERVERS.items()
+            for subject, servers in commands.items()
             for connections in ECHO_CONNECTIONS
             for placement, load_core in placements.items()
             if wanted.search(subject) and (connections > 1 or placement == "one_core")
@@ -228,11 +258,10 @@ class Echo:
 
     def samples(self):
         for subject, servers, connections, load_core in self.cases:
-            for contestant, (server, *arguments) in servers.items():
-                program = self.folder / f"bench_{server}_server"
-                if not program.exists():
+            for contestant, command in servers.items():
+                if not command[0].exists():
                     continue
-                rate, cpu = self.measure([program, *arguments], connections, load_core)
+                rate, cpu = self.measure(command, connections, load_core)
                 yield Sample(subject, contestant, rate, "/s")
                 yield Sample(subject.replace("echo", "echo_cpu", 1), contestant, cpu, "ns")
 
@@ -291,6 +320,39 @@ class Building(building.Building):
 
     def samples(self):
         return itertools.starmap(Sample, super().samples())
+
+
+class Peers:
+    """Other runtimes, built for this."""
+
+    def __init__(self, options):
+        self.options = options
+        self.folder = options.build / "bench" / "peers"
+        self.reasons = peers.built(self.folder)
+        for peer, reason in self.reasons.items():
+            print(f"bench: {peers.TITLES[peer]} is not measured: {reason}", file=sys.stderr)
+
+    def micros(self, wanted):
+        for peer in peers.BUILDS:
+            if peer not in self.reasons:
+                kind = PeerMicro if peer in ("go", "tokio") else Micro
+                yield kind(self.folder / f"bench_{peer}", wanted, self.options.min_time)
+
+    def servers(self):
+        return {
+            peer: self.folder / f"bench_{peer}_server"
+            for peer in peers.SERVERS
+            if peer not in self.reasons
+        }
+
+    def missing(self):
+        for peer, reason in self.reasons.items():
+            yield unmeasured(f"peers/{peer}") | {"reason": reason}
+
+    def write(self, table):
+        about = peers.about(self.folder, self.options.rounds)
+        page = peers.text_of(table, self.reasons, about)
+        self.options.peers.write_text(page, encoding="utf-8")
 
 
 class Programs:
@@ -439,7 +501,7 @@ def shown(row):
     def number(value):
         return "-" if value is None else f"{value:,.3g}" if value < 100 else f"{value:,.0f}"
 
-    verdict = "" if row["limit"] is None else "ok" if row["ok"] else "MISSED"
+    verdict = "MISSED" if not row["ok"] else "" if row["limit"] is None else "ok"
     return (
         f"{row['name']:<34} {number(row['value']):>12} {row['unit']:<3} "
         f"{number(row['ratio']):>8} {number(row['limit']):>8}  {verdict}".rstrip()
@@ -451,27 +513,42 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--rounds", type=int, default=9, help="default 9")
     parser.add_argument("--min-time", type=float, default=0.05, help="seconds a row takes at least")
-    parser.add_argument("--filter", default="", help="which subjects: a regular expression")
     parser.add_argument("--json", type=pathlib.Path, help="write the rows there as a flat list")
-    parser.add_argument(
+    subjects = parser.add_mutually_exclusive_group()
+    subjects.add_argument("--filter", default="", help="which subjects: a regular expression")
+    subjects.add_argument(
         "--drivers",
         type=pathlib.Path,
         help="measure the drivers of the event loop only, and write their comparison there",
     )
+    subjects.add_argument(
+        "--peers",
+        type=pathlib.Path,
+        nargs="?",
+        const=ROOT / "docs" / "bench" / "peers.md",
+        help="build and measure other runtimes beside ours, and write their comparison there",
+    )
     options = parser.parse_args()
 
-    wanted = re.compile(drivers.SUBJECTS if options.drivers else options.filter)
+    if options.drivers:
+        options.filter = drivers.SUBJECTS
+    elif options.peers:
+        options.filter = peers.SUBJECTS
+    wanted = re.compile(options.filter)
+    others = Peers(options) if options.peers else None
     with contextlib.ExitStack() as cleanup:
         contestants = [
             Micro(options.build / "bench/fermata_bench", wanted, options.min_time),
             Micro(options.build / "bench/loop/fermata_loop_bench", wanted, options.min_time),
-            Echo(options.build, wanted),
+            *(others.micros(wanted) if others else ()),
+            Echo(options.build, wanted, others.servers() if others else {}),
             Programs(options.build, wanted, cleanup),
             Processes(options.build, wanted),
             Building(wanted),
         ]
         table = measure(contestants, options.rounds)
     rows = [*judged(table), *growth(table), *missing(table, wanted)]
+    rows += others.missing() if others else ()
 
     print(f"{'name':<34} {'value':>12} {'':<3} {'ratio':>8} {'limit':>8}")
     for row in rows:
@@ -481,6 +558,8 @@ def main():
     if options.drivers:
         page = drivers.text_of(table, ECHO_SERVERS, options)
         options.drivers.write_text(page, encoding="utf-8")
+    if others:
+        others.write(table)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     return 0 if all(row["ok"] for row in rows) else 1

@@ -97,7 +97,7 @@ KNOWN_CIRCLES = {
 LIBRARIES = {
     "boost/context": ("runtime/context", "bench"),
     "boost/fiber": ("bench",),
-    "boost/asio": ("runtime/host", "tests", "examples"),
+    "boost/asio": ("runtime/host", "tests", "examples", "bench"),
     "glib": ("runtime/host", "tests", "examples"),
     "libpq-fe.h": ("runtime/db/postgresql", "bench"),
     "sqlite3.h": ("runtime/db/sqlite", "tests", "bench"),
