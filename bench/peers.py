@@ -213,11 +213,9 @@ class Page:
         return values and values[0]
 
     def cell(self, subject, column, scale):
-        if column in self.reasons:
-            return "not measured"
         values, floor = self.values(subject, column), self.values(subject, "floor")
         if not values:
-            return None
+            return "not measured" if column in self.reasons else None
         shown = number(statistics.median(values) / scale)
         if column == "floor" or not floor:
             return shown

@@ -22,6 +22,7 @@ def planted():
         ("yield/2", "floor"): ([10.0, 20.0, 40.0], "ns"),
         ("yield/2", "fermata"): ([20.0, 30.0, 100.0], "ns"),
         ("yield/2", "go"): ([1500.0, 1000.0, 4000.0], "ns"),
+        ("yield/2", "fiber"): ([50.0] * 3, "ns"),
         ("yield/100", "floor"): ([20.0] * 3, "ns"),  # No row of the page.
         ("echo/64/across", "floor"): ([50_000.0, 60_000.0, 70_000.0], "/s"),
         ("echo/64/across", "fermata"): ([45_000.0, 54_000.0, 63_000.0], "/s"),
@@ -41,7 +42,7 @@ def row_of(page, title):
 
 
 def check_writer(peers):
-    reasons = {"tokio": "cargo is not installed"}
+    reasons = {"fiber": "not all of it is there", "tokio": "cargo is not installed"}
     page = peers.text_of(planted(), reasons, UNDER_TEST)
     among_two = row_of(page, "yield among 2")
     # Medians of each; ratios 2, 1.5, 2.5 and 150, 50, 100 of the same rounds.
@@ -50,6 +51,7 @@ def check_writer(peers):
     assert among_two["Go"] == "1,500 (100)", among_two
     assert among_two["Boost.Asio"] == "-", among_two
     assert among_two["tokio"] == "not measured", among_two
+    assert among_two["Boost.Fiber"] == "50.0 (2.50)", among_two  # A part that was built elsewhere.
     echo = row_of(page, "echo, 64 connections, other core")
     assert echo["libuv in C"] == "60.0 (1.00)", echo  # It is the floor of echo.
     assert echo["Fermata"] == "54.0 (0.90)", echo
