@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/os/socket_address.hpp"
 #include "fermata/system/system_calls.hpp"
@@ -68,21 +69,26 @@ void SocketListener::accept_some() noexcept {
   for (int i = 0; i < accepts_per_turn_ && is_accepting(); ++i) {
     const int descriptor =
         kernel.accept4(descriptor_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (descriptor < 0) {
-      if (errno == EAGAIN) return;
+    if (descriptor >= 0) {
+      take(descriptor);
+    } else if (errno == EAGAIN) {
+      return;
+    } else {
       accept_failed(errno);
-      continue;
     }
-    Ref<backend::StreamHandle> stream;
-    try {
-      stream = adopt(descriptor);
-    } catch (const InputOutputError& error) {
-      kernel.close(descriptor);
-      accept_failed(error.code());
-      continue;
-    }
-    accepted(std::move(stream));
   }
+}
+
+void SocketListener::take(int descriptor) noexcept {
+  FERMATA_ASSERT(descriptor >= 0);
+  Ref<backend::StreamHandle> stream;
+  try {
+    stream = adopt(descriptor);
+  } catch (const InputOutputError& error) {
+    kernel.close(descriptor);
+    return accept_failed(error.code());
+  }
+  accepted(std::move(stream));
 }
 
 }  // namespace fermata::os

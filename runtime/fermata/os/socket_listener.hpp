@@ -25,6 +25,8 @@ class SocketListener : public backend::ListenerHandle {
 
   /// Connections wait: takes as many of them as one turn may.
   void accept_some() noexcept;
+  /// A connection was accepted: `descriptor`, which does not block.
+  void take(int descriptor) noexcept;
 
  private:
   /// The stream on a connected socket, which it owns from now on. Throws InputOutputError; then the

@@ -55,9 +55,9 @@ class SystemReactor : public backend::Reactor {
   /// How long detach() waits for what has not come to an end.
   static constexpr Duration kDetachLimit = std::chrono::seconds(5);
 
-  /// `argument`: what a Loop is made of.
-  template <class Argument>
-  explicit SystemReactor(Argument&& argument) : loop_(std::forward<Argument>(argument)) {
+  /// `arguments`: what a Loop is made of.
+  template <class... Arguments>
+  explicit SystemReactor(Arguments&&... arguments) : loop_(std::forward<Arguments>(arguments)...) {
     fermata::detail::ignore_broken_pipes();
   }
 

@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "fermata/os/tcp_streams.hpp"
 #include "fermata/poll/watches.hpp"
-#include "fermata/reactor/streams.hpp"
 
 namespace fermata::poll::detail {
 
-/// TCP; for anything else each throws Unsupported.
-class Streams final : public fermata::backend::Streams {
+class Streams final : public os::TcpStreams {
  public:
-  explicit Streams(Watches& watches)
-      : fermata::backend::Streams(watches.attachment()), watches_(watches) {}
-
-  [[nodiscard]] backend::PipeHandles open_pipe() override;
-  [[nodiscard]] Ref<backend::StreamHandle> open_standard(backend::StandardStream which) override;
+  Streams(Watches& watches, const backend::Reactor& reactor)
+      : TcpStreams(watches.attachment(), reactor), watches_(watches) {}
 
  private:
   Ref<backend::ListenerHandle> open_listener(const Address& address,
                                              const ListenOptions& options) override;
-  Ref<backend::ListenerHandle> open_listener(const backend::PipePath& path,
-                                             const ListenOptions& options) override;
-  Ref<backend::StreamHandle> open_connection(const Address& peer) override;
-  Ref<backend::StreamHandle> open_connection(const backend::PipePath& peer) override;
-
-  [[noreturn]] void refuse(std::string_view part) const;
+  Ref<backend::StreamHandle> connect(int descriptor, const Address& peer) override;
 
   Watches& watches_;
 };

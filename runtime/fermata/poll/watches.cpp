@@ -2,16 +2,13 @@
 #include "fermata/poll/watches.hpp"
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 
-#include <cerrno>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
-#include "fermata/core/runtime.hpp"
 #include "fermata/os/epoll_set.hpp"
-#include "fermata/system/system_calls.hpp"
+#include "fermata/os/wake_up.hpp"
 
 namespace fermata::poll::detail {
 
@@ -36,40 +33,17 @@ void watch_in(Place& place, PollMask& watched, PollMask mask, int descriptor) {
 
 }  // namespace
 
-/// What other threads and signal handlers end a wait with.
-class Watches::WakeUp final : public Watcher {
+class Watches::WakeUp final : public os::WakeUp, private Watcher {
  public:
-  explicit WakeUp(Watches& watches)
-      : watches_(watches), descriptor_(os::kernel.eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    if (descriptor_ < 0) throw InputOutputError("create an event descriptor", errno);
-    try {
-      watches_.watch(*this, descriptor_, PollMask::Readable);
-    } catch (...) {
-      os::kernel.close(descriptor_);
-      throw;
-    }
+  explicit WakeUp(Watches& watches) : watches_(watches) {
+    watches_.watch(*this, descriptor(), PollMask::Readable);
   }
-
-  ~WakeUp() {
-    watches_.unwatch(*this, descriptor_);
-    os::kernel.close(descriptor_);
-  }
-
-  void wake() const noexcept {
-    const int code = errno;  // It may be a signal handler that calls.
-    const std::uint64_t once = 1;
-    [[maybe_unused]] const ssize_t size = os::kernel.write(descriptor_, &once, sizeof once);
-    errno = code;
-  }
+  ~WakeUp() { watches_.unwatch(*this, descriptor()); }
 
  private:
-  void on_ready(PollMask) noexcept override {
-    std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t size = os::kernel.read(descriptor_, &count, sizeof count);
-  }
+  void on_ready(PollMask) noexcept override { acknowledge(); }
 
   Watches& watches_;
-  int descriptor_;
 };
 
 /// Waits for what the backend knows nothing of, as one descriptor of it.
@@ -190,10 +164,6 @@ void Watches::ready(int descriptor, PollMask mask) noexcept {
 
 void Watches::wait(backend::TurnMode mode, Instant wake_by) {
   backend_->wait(mode == backend::TurnMode::Block ? wake_by : Instant{}, *this);
-}
-
-void Watches::fire_timers() noexcept {
-  if (!std::exchange(timers_fired_, true)) attachment_.runtime().fire_timers();
 }
 
 void Watches::wake() noexcept { wake_up_->wake(); }

@@ -15,6 +15,7 @@
 #include <span>
 
 #include "fermata/core/reactor.hpp"
+#include "fermata/os/turn_timers.hpp"
 #include "fermata/poll/backend.hpp"
 #include "fermata/reactor/dispatch_list.hpp"
 #include "fermata/reactor/handle.hpp"
@@ -62,6 +63,9 @@ class Watches final : private Sink {
   [[nodiscard]] Backend& backend() noexcept { return *backend_; }
   [[nodiscard]] const Backend& backend() const noexcept { return *backend_; }
   [[nodiscard]] fermata::detail::Attachment& attachment() noexcept { return attachment_; }
+  [[nodiscard]] const fermata::detail::Attachment& attachment() const noexcept {
+    return attachment_;
+  }
 
   /// Whether what a user's watcher is told distinguishes a hang-up from readiness.
   [[nodiscard]] bool tells_hang_ups() const noexcept;
@@ -76,11 +80,11 @@ class Watches final : private Sink {
   void unwatch(Watcher& watcher, int descriptor) noexcept;
 
   /// A turn: begin, wait for what happens, end. Timers have fired when it ends.
-  void begin_turn() noexcept { timers_fired_ = false; }
+  void begin_turn() noexcept { timers_.begin(); }
   void wait(backend::TurnMode mode, Instant wake_by);
   void end_turn() noexcept { fire_timers(); }
   /// The first thing when something is told.
-  void fire_timers() noexcept;
+  void fire_timers() noexcept { timers_.fire(attachment_); }
 
   /// Ends a wait. From any thread, and from signal handlers.
   void wake() noexcept;
@@ -110,7 +114,7 @@ class Watches final : private Sink {
   std::deque<Slot> slots_;  // By descriptor; they stay where they are.
   std::unique_ptr<WakeUp> wake_up_;
   std::unique_ptr<Aside> aside_;  // Once it is needed.
-  bool timers_fired_ = true;      // In this turn; between turns nobody wants them.
+  os::TurnTimers timers_;
   std::array<std::byte, 64 * 1024> spare_;
 };
 

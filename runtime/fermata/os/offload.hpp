@@ -7,7 +7,7 @@
 #include "fermata/core/reactor.hpp"
 #include "fermata/reactor/offload.hpp"
 
-namespace fermata::poll::detail {
+namespace fermata::os {
 
 /// Work on the pool that all reactors of the process share.
 class Offload final : public fermata::backend::Offload {
@@ -32,4 +32,4 @@ class Offload final : public fermata::backend::Offload {
   std::size_t in_flight_ = 0;
 };
 
-}  // namespace fermata::poll::detail
+}  // namespace fermata::os

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/poll/offload.hpp"
+#include "fermata/os/offload.hpp"
 
 #include <mutex>
 #include <utility>
@@ -9,18 +9,18 @@
 #include "fermata/os/worker_pool.hpp"
 #include "fermata/system/mutex.hpp"
 
-namespace fermata::poll::detail {
+namespace fermata::os {
 
 /// The jobs that have ended and were not told. It outlives the reactor when a worker does.
 struct Offload::Ended {
   void add(std::unique_ptr<Job> job);
 
-  os::Mutex mutex;
+  Mutex mutex;
   backend::Reactor* reactor;  // Null when it is gone.
   std::vector<std::unique_ptr<Job>> jobs;
 };
 
-class Offload::Job final : public os::Work {
+class Offload::Job final : public Work {
  public:
   Job(backend::Task& task, std::shared_ptr<Ended> ended) : task_(task), ended_(std::move(ended)) {}
 
@@ -66,7 +66,7 @@ Offload::~Offload() {
 
 void Offload::enqueue(backend::Task& task) {
   auto entry = std::make_unique<Job>(task, ended_);
-  os::WorkerPool::of_process().submit(*entry);
+  WorkerPool::of_process().submit(*entry);
   ++in_flight_;
   job(task) = entry.release();
 }
@@ -74,7 +74,7 @@ void Offload::enqueue(backend::Task& task) {
 bool Offload::dequeue(backend::Task& task) noexcept {
   auto* const entry = static_cast<Job*>(job(task));
   FERMATA_ASSERT(entry != nullptr);
-  if (!os::WorkerPool::of_process().withdraw(*entry)) return false;
+  if (!WorkerPool::of_process().withdraw(*entry)) return false;
   entry->cancel();
   entry->end();
   return true;
@@ -94,4 +94,4 @@ void Offload::deliver() {
   }
 }
 
-}  // namespace fermata::poll::detail
+}  // namespace fermata::os
