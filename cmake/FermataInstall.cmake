@@ -89,6 +89,7 @@ install(FILES "${PROJECT_BINARY_DIR}/FermataConfig.cmake"
 
 set(description_runtime "coroutines, events and scheduler")
 set(description_uv "the reactor on libuv")
+set(description_uring "the reactor on io_uring")
 set(description_poll "reactors on libev, libevent, ppoll, pselect and epoll")
 set(description_host "guests in loops of others")
 set(description_loop "the event loop of callbacks")

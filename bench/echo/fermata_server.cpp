@@ -1,18 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The same on Fermata: one coroutine a connection, written as users write it.
+//
+// usage: bench_fermata_server [uring | uring-refusal]
+//
+// On libuv; with `uring` on io_uring. `uring-refusal` prints why that cannot be, or nothing.
 
 #include <unistd.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdio>
+#include <memory>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "fermata/runtime.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/uv/reactor.hpp"
+#ifdef FERMATA_BENCH_URING
+#include "fermata/uring/reactor.hpp"
+#endif
 
 namespace {
 
@@ -37,10 +47,28 @@ void serve() {
   }
 }
 
+std::string uring_refusal() {
+#ifdef FERMATA_BENCH_URING
+  return fermata::uring::refusal();
+#else
+  return "built without liburing";
+#endif
+}
+
+std::unique_ptr<fermata::backend::Reactor> make_reactor(std::string_view kind) {
+#ifdef FERMATA_BENCH_URING
+  if (kind == "uring") return fermata::uring::make_reactor();
+#endif
+  static_cast<void>(kind);
+  return fermata::uv::make_reactor();
+}
+
 }  // namespace
 
-int main() {
+int main(int argument_count, char** arguments) {
+  const std::string_view kind = argument_count > 1 ? arguments[1] : "uv";
+  if (kind == "uring-refusal") return std::printf("%s\n", uring_refusal().c_str()) < 0 ? 1 : 0;
   alarm(kSecondsMax);
-  fermata::Runtime runtime(fermata::uv::make_reactor());
+  fermata::Runtime runtime(make_reactor(kind));
   return runtime.run(serve);
 }

@@ -10,7 +10,7 @@
 set -euo pipefail
 readonly PACKAGES=(
   libc6-dev libstdc++-12-dev libuv1-dev libboost-context-dev libboost-dev libfmt-dev libgtest-dev
-  librapidcheck-dev nlohmann-json3-dev libcli11-dev libev-dev libevent-dev
+  librapidcheck-dev nlohmann-json3-dev libcli11-dev libev-dev libevent-dev liburing-dev
 )
 
 (($# == 1)) || { echo "usage: sysroot.sh FOLDER" >&2 && exit 1; }

@@ -70,9 +70,13 @@ struct On : Arm {
   using Transport = T;
 };
 
-using Transports =
-    ::testing::Types<On<UvArm, OverTcp>, On<SimArm, OverTcp>, On<UvArm, OverPipe>,
-                     On<SimArm, OverPipe>, On<UvReorderArm, OverTcp>, On<UvReorderArm, OverPipe>,
-                     On<PollArm, OverTcp>>;
+using Transports = ::testing::Types<On<UvArm, OverTcp>, On<SimArm, OverTcp>, On<UvArm, OverPipe>,
+                                    On<SimArm, OverPipe>, On<UvReorderArm, OverTcp>,
+                                    On<UvReorderArm, OverPipe>, On<PollArm, OverTcp>
+#ifdef FERMATA_HAS_URING
+                                    ,
+                                    On<UringArm, OverTcp>
+#endif
+                                    >;
 
 }  // namespace fermata::conformance

@@ -21,6 +21,7 @@ import tempfile
 PACKAGES = {
     "PkgConfig::libuv": "libuv",
     "PkgConfig::libevent": "libevent_core",
+    "PkgConfig::liburing": "liburing",
     "PkgConfig::sqlite": "sqlite3",
     "PkgConfig::postgresql": "libpq",
     "PkgConfig::mariadb": "libmariadb",
@@ -36,6 +37,7 @@ GTEST = {"GTest::gtest"}
 NEEDS = {
     "runtime": set(),
     "uv": {"PkgConfig::libuv"},
+    "uring": {"PkgConfig::liburing"},
     "poll": {"PkgConfig::libevent"},
     "host": {"PkgConfig::libevent", "PkgConfig::libuv"},
     "loop": set(),
@@ -66,7 +68,8 @@ FOREIGN_HEADERS = (
     *("fmt/core.h", "fmt/format.h", "boost/context/detail/fcontext.hpp"),
     *("gtest/gtest.h", "gtest/gtest-spi.h", "gmock/gmock.h", "rapidcheck.h"),
     *("nlohmann/json.hpp", "nlohmann/json_fwd.hpp", "CLI/CLI.hpp", "benchmark/benchmark.h"),
-    *("uv.h", "ev.h", "event2/event.h", "glib.h", "boost/asio.hpp", "spdlog/spdlog.h"),
+    *("uv.h", "ev.h", "event2/event.h", "liburing.h"),
+    *("glib.h", "boost/asio.hpp", "spdlog/spdlog.h"),
     *("catch2/catch.hpp", "doctest/doctest.h"),
     *("sqlite3.h", "libpq-fe.h", "mysql.h", "sql.h", "sqlext.h"),
 )

@@ -14,8 +14,8 @@ from sources import line_of, read_sources, without_noise
 
 # The charter: what would make a run depend on anything but its tape.
 SIMULATED = re.compile(
-    r"runtime/fermata/(?!system/|os/|uv/|poll/|host/|posix/suspending/)|sim/fermata/sim/(?!cli/)"
-    r"|properties/models/"
+    r"runtime/fermata/(?!system/|os/|uv/|poll/|uring/|host/|posix/suspending/)"
+    r"|sim/fermata/sim/(?!cli/)|properties/models/"
 )
 CHARTER = {
     "a random generator of its own": r"\bs?rand\s*\(|\brandom_device\b|\bmt19937|\bminstd_rand"
@@ -94,7 +94,7 @@ KEPT_EXCEPTIONS = {"runtime/fermata/context/context.cpp"}
 
 # The kernel is called through fermata/system/system_calls.hpp, so that tests can replace it. Who
 # makes a thread or is forked, and how a library was linked, is not a matter of that table.
-CALLS_THE_KERNEL = re.compile(r"runtime/fermata/(os|poll)/")
+CALLS_THE_KERNEL = re.compile(r"runtime/fermata/(os|poll|uring)/")
 PAST_THE_TABLE = re.compile(r"(?<![\w>])::(?!pthread_\w+|getpid|dlsym|dladdr)[a-z]\w*\s*\(")
 
 SIMULATION_SWITCH = re.compile(r"^[ \t]*#[ \t]*(?:el)?if\w*[ \t].*(?<![A-Z])SIM(?!D)", re.M)

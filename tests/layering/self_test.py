@@ -16,6 +16,8 @@ PLANTED = [
     ("runtime/fermata/core/a.cpp", "#include <gtest/gtest.h>"),
     ("runtime/fermata/io/a.cpp", "#include <uv.h>"),
     ("runtime/fermata/uv/a.cpp", "#include <ev.h>"),
+    ("runtime/fermata/poll/a.cpp", "#include <liburing.h>"),
+    ("runtime/fermata/uring/a.cpp", '#include "fermata/poll/watches.hpp"'),
     ("runtime/fermata/os/a.cpp", "#include <event2/event.h>"),
     ("runtime/fermata/io/a.cpp", '#include "fermata/os/clock.hpp"'),
     ("runtime/fermata/poll/a.cpp", '#include "fermata/uv/loop.hpp"'),

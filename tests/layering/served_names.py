@@ -24,6 +24,7 @@ ARCHIVES = [
     "runtime/fermata/libfermata_runtime.a",
     "runtime/fermata/loop/libfermata_loop.a",
     "runtime/fermata/poll/libfermata_poll.a",
+    "runtime/fermata/uring/libfermata_uring.a",
     "sim/fermata/sim/libfermata_sim.a",
     "sim/fermata/sim/db/libfermata_sim_db.a",
     "sim/fermata/sim/main/libfermata_sim_main.a",

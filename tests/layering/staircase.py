@@ -34,6 +34,7 @@ MAY_INCLUDE = {
     "runtime/poll": runtime("base core reactor system os"),
     "runtime/host": runtime("base context core reactor os poll system"),
     "runtime/uv": runtime("base core reactor os host"),
+    "runtime/uring": runtime("base core reactor system os"),
     "runtime/loop": runtime("base core reactor system"),
     "runtime/loop/tcp": runtime("base core reactor loop"),
     # Knows every reactor that a loop can have.
@@ -105,6 +106,7 @@ LIBRARIES = {
     "sql.h": ("runtime/db/odbc",),
     "sqlext.h": ("runtime/db/odbc",),
     "uv.h": ("runtime/uv", "tests", "examples", "bench"),
+    "liburing": ("runtime/uring", "bench"),
     "ev.h": ("runtime/poll", "bench"),
     "event2/": ("runtime/poll", "bench"),
     "gtest/": ("sim/run", "sim/fuzz", "laws", "tests", "examples", "bench"),

@@ -12,6 +12,11 @@
 
 namespace fermata::os {
 
+Ref<backend::ListenerHandle> TcpStreams::open_listener(const Address& address,
+                                                       const ListenOptions& options) {
+  return listen_at(address, options);
+}
+
 Ref<backend::StreamHandle> TcpStreams::open_connection(const Address& peer) {
   const int family = NativeAddress(peer).family();
   const int descriptor = kernel.socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

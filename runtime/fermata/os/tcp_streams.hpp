@@ -21,11 +21,15 @@ class TcpStreams : public fermata::backend::Streams {
  private:
   // --- hooks ---
 
+  /// A listener that is bound and paused. Throws InputOutputError.
+  virtual Ref<backend::ListenerHandle> listen_at(const Address& address,
+                                                 const ListenOptions& options) = 0;
   /// A stream on `descriptor`, a socket that does not block, which it owns from now on, and which
   /// connects to `peer`. Throws InputOutputError, and then closes the socket.
   virtual Ref<backend::StreamHandle> connect(int descriptor, const Address& peer) = 0;
 
-  using backend::Streams::open_listener;
+  Ref<backend::ListenerHandle> open_listener(const Address& address,
+                                             const ListenOptions& options) final;
   Ref<backend::ListenerHandle> open_listener(const backend::PipePath& path,
                                              const ListenOptions& options) final;
   Ref<backend::StreamHandle> open_connection(const Address& peer) final;

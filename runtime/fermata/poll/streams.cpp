@@ -9,8 +9,8 @@
 
 namespace fermata::poll::detail {
 
-Ref<backend::ListenerHandle> Streams::open_listener(const Address& address,
-                                                    const ListenOptions& options) {
+Ref<backend::ListenerHandle> Streams::listen_at(const Address& address,
+                                                const ListenOptions& options) {
   return Ref<backend::ListenerHandle>::adopt(*new TcpListener(watches_, address, options));
 }
 

@@ -12,8 +12,8 @@ class Streams final : public os::TcpStreams {
       : TcpStreams(watches.attachment(), reactor), watches_(watches) {}
 
  private:
-  Ref<backend::ListenerHandle> open_listener(const Address& address,
-                                             const ListenOptions& options) override;
+  Ref<backend::ListenerHandle> listen_at(const Address& address,
+                                         const ListenOptions& options) override;
   Ref<backend::StreamHandle> connect(int descriptor, const Address& peer) override;
 
   Watches& watches_;

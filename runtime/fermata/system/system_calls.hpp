@@ -13,7 +13,7 @@
 // Signals   Handlers may call through it.
 // Not here  The beginning and the end of threads, the masks of signals and the identity of
 //           processes, which are not matter of a kernel that answers otherwise; the calls that
-//           libev, libevent and libuv make inside.
+//           libev, libevent, liburing and libuv make inside.
 
 #include <fcntl.h>
 #include <netdb.h>
