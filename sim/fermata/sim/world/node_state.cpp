@@ -341,11 +341,12 @@ void NodeState::begin() {
   stage_.began(*this);
 }
 
-void NodeState::resume() {
+void NodeState::resume(Instant when) {
   FERMATA_ASSERT(phase_ != Phase::Ended);
   FERMATA_ASSERT(suspended_ != nullptr);
   began_ = true;
-  stage_.turns().remove(*this);
+  stage_.turns().begin_turn(*this);
+  advance(when);
   if (!stage_.over()) stage_.hash.add(kTurnOfNode, 0, key_);
   last_ran_ = stage_.set_running(this, context_);
   Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
@@ -354,8 +355,9 @@ void NodeState::resume() {
   FERMATA_ASSERT(stage_.running_node() == this);
   stage_.set_running(nullptr, nullptr);
   if (phase_ != Phase::Ended) {
-    stage_.turns().add(*this, next_action(), last_ran_, number_);
+    stage_.turns().end_turn(*this, next_action(), last_ran_);
   } else {
+    stage_.turns().remove(*this);
     stage_.ended(*this);
   }
 }
@@ -387,7 +389,7 @@ void NodeState::unwind() {
     stage_.ended(*this);
     if (thread_ != nullptr) std::exchange(thread_, nullptr)->end();
   }
-  while (phase_ != Phase::Ended) resume();
+  while (phase_ != Phase::Ended) resume(now_);
 }
 
 void NodeState::abandon() {
@@ -635,8 +637,8 @@ void NodeState::record_incident(std::string_view kind, std::string_view what, co
                              .until = until});
 }
 
-void NodeState::record_files(bool after_crash) {
-  if (run_log_ == nullptr) return;
+void NodeState::record_changed_files(bool after_crash) {
+  FERMATA_ASSERT(run_log_ != nullptr);
   const std::uint64_t version = disk().version();
   if (std::exchange(machine().recorded_disk_, version) == version) return;
   run_log_->saw_files(machine().name(), disk().files(), earliest_visible_time(), after_crash);

@@ -46,7 +46,9 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   [[nodiscard]] WaitSource wait_source() const noexcept { return audit_.wait_source(); }
   /// Tells the run log, if there is one, of the files of its disk when they have changed, also when
   /// the run is over.
-  void record_files(bool after_crash = false);
+  void record_files(bool after_crash = false) {
+    if (run_log_ != nullptr) record_changed_files(after_crash);
+  }
   /// Writes `text` into the log of the run, with who says it and when.
   void report(std::string_view text) const;
 
@@ -84,8 +86,9 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   /// For a thread that `spawner` starts.
   void begin_run(std::shared_ptr<fermata::detail::ThreadLink> link, const NodeState& spawner,
                  std::uint32_t number);
-  /// Lets the program run until it waits, gives way or ends. REQUIRES: it has not ended.
-  void resume();
+  /// Lets the program run from `when` on, or from its own time if that is later, until it waits,
+  /// gives way or ends. REQUIRES: it has not ended.
+  void resume(Instant when);
   /// Ends the program, unwinding what has begun; it has no effect outside any more.
   void abandon();
   /// Ends the program like abandon(); it may be begun again.
@@ -151,6 +154,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   static void program_context(fermata::detail::StackContext& self) noexcept;
   void run_program();
   void run_main() noexcept;
+  void record_changed_files(bool after_crash);
   /// In the main coroutine.
   void run_body(const std::function<void()>& body);
   void switch_to_program();
@@ -188,7 +192,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   bool woken_ = false;
   bool shutdown_requested_ = false;
   bool paused_ = false;
-  std::uint64_t pauses_ = 0;  // So far.
+  std::uint64_t pauses_ = 0;       // So far.
   SimReactor* reactor_ = nullptr;  // Belongs to the runtime.
   std::unique_ptr<Runtime> runtime_;
   fermata::detail::StackContext* suspended_ = nullptr;  // What resume() goes on with.

@@ -2,10 +2,13 @@
 #pragma once
 
 // Which of the programs that do not run acts next: the one that can go on first; of several the one
-// that ran longest ago; of those that never ran, the one that was made first.
+// that ran longest ago; of those that never ran, the one that was made first. Whoever has the turn
+// stays at the head of the order: when it ends, one entry has to find its place, and no other.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
@@ -20,30 +23,52 @@ class TurnOrder {
   class Member {
    public:
     /// Whether it waits for its turn; false while it runs and after its end.
-    [[nodiscard]] bool in_order() const noexcept { return place_ != kNowhere; }
+    [[nodiscard]] bool in_order() const noexcept { return place_ != kNowhere && !has_turn_; }
 
    private:
     friend class TurnOrder;
     std::size_t place_ = kNowhere;
+    bool has_turn_ = false;
   };
 
   /// `when` it can go on, `last_ran` in the order of all members. REQUIRES: it is not in here.
   void add(Member& member, Instant when, std::uint64_t last_ran, std::uint32_t number) {
-    FERMATA_ASSERT(!member.in_order());
+    FERMATA_ASSERT(member.place_ == kNowhere);
     heap_.push({.when = when, .last_ran = last_ran, .number = number, .member = &member});
     FERMATA_ASSERT(member.in_order());
     FERMATA_ASSERT(earliest() <= when);
   }
 
-  /// Nothing happens when it is not in here.
+  /// Nothing happens when it is not in here. If it has the turn, that ends.
   void remove(Member& member) noexcept {
+    member.has_turn_ = false;
     const std::size_t place = std::exchange(member.place_, kNowhere);
     if (place == kNowhere) return;
     FERMATA_ASSERT(heap_[place].member == &member);
     heap_.remove(place);
   }
 
-  /// From now on `member` can go on at `when`. REQUIRES: it is in here.
+  /// `member` has the turn. REQUIRES: it waits for that, and nobody has it.
+  void begin_turn(Member& member) noexcept {
+    FERMATA_ASSERT(member.in_order());
+    FERMATA_ASSERT(heap_[member.place_].member == &member);
+    heap_[member.place_].when = kAtOnce;
+    if (member.place_ > 0) heap_.settle(member.place_);
+    FERMATA_ASSERT(member.place_ == 0);
+    member.has_turn_ = true;
+  }
+
+  /// `member` waits again: it can go on at `when`. REQUIRES: it has the turn.
+  void end_turn(Member& member, Instant when, std::uint64_t last_ran) noexcept {
+    FERMATA_ASSERT(member.has_turn_);
+    FERMATA_ASSERT(member.place_ == 0);
+    member.has_turn_ = false;
+    heap_[0].when = when;
+    heap_[0].last_ran = last_ran;
+    heap_.settle(0);
+  }
+
+  /// From now on `member` can go on at `when`. REQUIRES: it waits for its turn.
   void changed(Member& member, Instant when) noexcept {
     FERMATA_ASSERT(member.in_order());
     const std::size_t place = member.place_;
@@ -52,21 +77,32 @@ class TurnOrder {
   }
 
   void clear() noexcept {
-    for (const Entry& entry : heap_) entry.placed(kNowhere);
+    for (const Entry& entry : heap_) {
+      entry.placed(kNowhere);
+      entry.member->has_turn_ = false;
+    }
     heap_.clear();
   }
 
-  /// Null when nobody is in here.
+  /// Null when nobody is in here. REQUIRES: nobody has the turn.
   [[nodiscard]] Member* first() const noexcept {
     return heap_.empty() ? nullptr : heap_.front().member;
   }
-  /// When first() can go on.
+  /// When the first of those that wait can go on.
   [[nodiscard]] Instant earliest() const noexcept {
-    return heap_.empty() ? Instant::never() : heap_.front().when;
+    if (heap_.empty()) return Instant::never();
+    if (heap_.front().when != kAtOnce) return heap_.front().when;
+    const auto others = heap_.begin() + 1;  // The first of them is one of two.
+    const auto end = others + std::min<std::ptrdiff_t>(2, heap_.end() - others);
+    Instant earliest = Instant::never();
+    for (auto each = others; each != end; ++each) earliest = std::min(earliest, each->when);
+    return earliest;
   }
 
  private:
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+  /// Of whoever has the turn.
+  static constexpr Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
 
   struct Entry {
     [[nodiscard]] bool before(const Entry& other) const noexcept {

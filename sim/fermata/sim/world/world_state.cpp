@@ -306,8 +306,7 @@ bool WorldState::act() {
       tell_of_end();
     } else {
       FERMATA_ASSERT(node != nullptr);
-      node->advance(next);
-      node->resume();
+      node->resume(next);
       if (node->phase() == NodeState::Phase::Ended) tell_of_end();
     }
   }
