@@ -18,6 +18,7 @@ namespace fermata::sim::detail {
 template <std::invocable<Duration> Tell>
 [[nodiscard]] Duration extra_delay(Machine& machine, Fault fault, std::uint64_t key,
                                    const Tell& teller) {
+  if (machine.faults().is_absent(fault)) return Duration::zero();
   constexpr Duration kLeast = std::chrono::microseconds(10);
   constexpr std::uint64_t kDelays = 14;  // Each twice the one before.
   const auto delay = [&](std::uint64_t drawn) {

@@ -126,6 +126,7 @@ void LinkState::meet_faults() {
   const Instant now = from_.now();
   if (&from_ == &to_ || clogged_until_ > now || losing_until_ > now) return;
   FaultPlan& faults = from_.faults();
+  if (faults.is_absent(Fault::Clog) && faults.is_absent(Fault::Partition)) return;
   const auto tell_clog = [&](const Decision& decision) {
     return fmt::format("the link {} keeps all messages for {}", text(),
                        amount(clog_length(decision.value)));

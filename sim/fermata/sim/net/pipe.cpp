@@ -47,15 +47,14 @@ bool Pipe::push(Segment segment) {
   return true;
 }
 
-void Pipe::arrive(Instant now) {
-  while (next_arrival() <= now) {
-    const Segment& segment = under_way_.front();
-    arrived_ += segment.size;
-    FERMATA_ASSERT(arrived_ <= bytes_.size());
-    ended_ = ended_ || segment.kind == Kind::End;
-    broken_ = broken_ || segment.kind == Kind::Reset;
-    under_way_.pop_front();
-  }
+void Pipe::arrive_first() {
+  FERMATA_ASSERT(!under_way_.empty());
+  const Segment& segment = under_way_.front();
+  arrived_ += segment.size;
+  FERMATA_ASSERT(arrived_ <= bytes_.size());
+  ended_ = ended_ || segment.kind == Kind::End;
+  broken_ = broken_ || segment.kind == Kind::Reset;
+  under_way_.pop_front();
 }
 
 void Pipe::drop_last(std::size_t bytes) noexcept {

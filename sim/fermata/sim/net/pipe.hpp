@@ -62,7 +62,9 @@ class Pipe {
     return under_way_.empty() ? Instant::never() : under_way_.front().arrival;
   }
   /// Delivers the data that is due.
-  void arrive(Instant now);
+  void arrive(Instant now) {
+    while (next_arrival() <= now) arrive_first();
+  }
   [[nodiscard]] std::size_t under_way() const noexcept { return bytes_.size() - arrived_; }
 
   [[nodiscard]] std::size_t unread() const noexcept { return arrived_ - read_; }
@@ -86,6 +88,7 @@ class Pipe {
     std::size_t size;
   };
 
+  void arrive_first();
   /// Returns whether it is still sent.
   bool push(Segment segment);
 

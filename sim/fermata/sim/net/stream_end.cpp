@@ -21,6 +21,14 @@ namespace {
 /// When a SYN is sent again; each time is twice the one before.
 constexpr Duration kFirstRetry = std::chrono::seconds(1);
 
+// The parts of the keys of draws.
+constexpr std::uint64_t kHungKey = key_of("hung");
+constexpr std::uint64_t kRefusedKey = key_of("refused");
+constexpr std::uint64_t kResetKey = key_of("reset");
+constexpr std::uint64_t kShortReadKey = key_of("short read");
+constexpr std::uint64_t kShortWriteKey = key_of("short write");
+constexpr std::uint64_t kRoomKey = key_of("room");
+
 /// Null when there is none, and when it is down.
 Machine* live_machine_at(Machine& from, const Address& address) noexcept {
   Machine* const machine = machine_at(from, address);
@@ -58,8 +66,9 @@ const backend::StreamHandle* StreamEnd::far_handle() const noexcept {
   return far == nullptr ? nullptr : far->user_.handle();
 }
 
-bool StreamEnd::strikes(Fault fault, const char* draw, const char* does) {
+bool StreamEnd::strikes(Fault fault, std::uint64_t draw, const char* does) {
   FERMATA_ASSERT(!connection_->local());
+  if (machine().faults().is_absent(fault)) return false;
   const auto tell = [&](const Decision&) {
     return fmt::format(fmt::runtime(does), connection_->text());
   };
@@ -75,7 +84,7 @@ void StreamEnd::dial() {
   if (live_machine_at(machine(), peer_address()) == nullptr) return dial_nobody();
   dialled_ = machine().now();
   retry_ = kFirstRetry;
-  if (strikes(Fault::Hung, "hung", "{} is asked for and gets no answer")) {
+  if (strikes(Fault::Hung, kHungKey, "{} is asked for and gets no answer")) {
     connection_->note(side_, Message::Kind::Connect, Message::Fate::Lost, Instant::never());
     answer_code_ = ETIMEDOUT;
     machine().agenda().schedule(answer_, dial_end(), key_);
@@ -129,7 +138,7 @@ void StreamEnd::dial_locally() {
 void StreamEnd::syn_arrived() {
   FERMATA_ASSERT(!answer_.is_scheduled());
   const Connection::End& server = connection_->end(Connection::Server);
-  if (strikes(Fault::Refused, "refused", "{} is refused")) {
+  if (strikes(Fault::Refused, kRefusedKey, "{} is refused")) {
     record_syn(Message::Fate::Refused);
     return answer(ECONNREFUSED);
   }
@@ -241,7 +250,7 @@ void StreamEnd::want_room(bool value) noexcept {
 
 void StreamEnd::expect_room(Instant when) {
   if ((!wants_room_ && !watches_) || room_.is_scheduled()) return;
-  machine().agenda().schedule(room_, when, key_of(key_, "room"));
+  machine().agenda().schedule(room_, when, key_of(key_, kRoomKey));
 }
 
 int StreamEnd::obstacle() {
@@ -261,19 +270,19 @@ std::size_t StreamEnd::accept(std::span<const std::byte> data) {
 }
 
 std::size_t StreamEnd::drawn_read(std::size_t whole) {
-  if (whole < 2) return whole;
+  if (whole < 2 || machine().faults().is_absent(Fault::ShortRead)) return whole;
   const auto tell = [&](const Decision& decision) {
     return fmt::format("a read of '{}' gives {}, on {}", machine().name(),
                        part_of_bytes(decision.value, whole), connection_->text());
   };
   const std::uint64_t drawn = machine().faults().strength(
-      Fault::ShortRead, backend::RandomStream::Network, key_of(key_, "short read"), whole, tell);
+      Fault::ShortRead, backend::RandomStream::Network, key_of(key_, kShortReadKey), whole, tell);
   FERMATA_ASSERT(drawn < whole);
   return drawn == 0 ? whole : static_cast<std::size_t>(drawn);
 }
 
 std::size_t StreamEnd::drawn_write(std::size_t whole) {
-  if (whole == 0) return 0;
+  if (whole == 0 || machine().faults().is_absent(Fault::ShortWrite)) return whole;
   const auto tell = [&](const Decision& decision) {
     const std::size_t part = decision.value - 1;
     return fmt::format("a write of '{}' {}, on {}", machine().name(),
@@ -282,13 +291,13 @@ std::size_t StreamEnd::drawn_write(std::size_t whole) {
   };
   const std::uint64_t drawn =
       machine().faults().strength(Fault::ShortWrite, backend::RandomStream::Network,
-                                  key_of(key_, "short write"), whole + 1, tell);
+                                  key_of(key_, kShortWriteKey), whole + 1, tell);
   FERMATA_ASSERT(drawn <= whole);
   return drawn == 0 ? whole : static_cast<std::size_t>(drawn - 1);
 }
 
 bool StreamEnd::breaks_down() {
-  if (!strikes(Fault::Reset, "reset", "{} is reset")) return false;
+  if (!strikes(Fault::Reset, kResetKey, "{} is reset")) return false;
   connection_->break_down(side_);
   FERMATA_ASSERT(connection_->broken(side_));
   expect_arrival();

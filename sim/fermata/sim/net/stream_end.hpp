@@ -140,8 +140,9 @@ class StreamEnd final : public Endpoint {
   /// How many of `whole` bytes a write takes, which may be none.
   [[nodiscard]] std::size_t drawn_write(std::size_t whole);
   [[nodiscard]] bool breaks_down();
-  /// Whether `fault` strikes; `does` says in reports what it does, with {} for the connection.
-  [[nodiscard]] bool strikes(Fault fault, const char* draw, const char* does);
+  /// Whether `fault` strikes, drawn under `draw`, a part of a key; `does` says in reports what it
+  /// does, with {} for the connection.
+  [[nodiscard]] bool strikes(Fault fault, std::uint64_t draw, const char* does);
   [[nodiscard]] Pipe& inbound() const noexcept { return connection_->to(side_); }
   [[nodiscard]] Pipe& outbound() const noexcept {
     return connection_->to(Connection::other(side_));
