@@ -35,6 +35,7 @@ class BlockPool {
     if (block == nullptr) return carve(size_class);
     FERMATA_UNPOISON(block, (size_class + 1) * kUnit);
     free_[size_class] = block->next;
+    __builtin_prefetch(block->next, 1);  // Who takes one takes another soon.
     if (fills_) check(*block, (size_class + 1) * kUnit);
     return block;
   }

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "fermata/base/quad_heap.hpp"
 #include "fermata/base/time.hpp"
 
 namespace fermata {
@@ -42,17 +42,16 @@ class TimerQueue {
  private:
   struct Entry {
     Instant deadline;
-    std::uint64_t sequence;
-    Timer* timer;
+    std::uint64_t sequence = 0;
+    Timer* timer = nullptr;
+
+    [[nodiscard]] bool is_before(const Entry& other) const noexcept {
+      return deadline != other.deadline ? deadline < other.deadline : sequence < other.sequence;
+    }
+    void moved_to(std::size_t index) const noexcept;
   };
-  static constexpr std::size_t kArity = 4;
 
-  static bool earlier(const Entry& a, const Entry& b) noexcept;
-  void settle(std::size_t index, const Entry& entry) noexcept;
-  void sift_up(std::size_t index, const Entry& entry) noexcept;
-  void sift_down(std::size_t index, const Entry& entry) noexcept;
-
-  std::vector<Entry> heap_;
+  QuadHeap<Entry> heap_;
   std::uint64_t next_sequence_ = 0;
 };
 

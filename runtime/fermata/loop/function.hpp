@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
@@ -76,7 +77,8 @@ class Function<R(Args...)> {
   explicit operator bool() const noexcept { return operations_ != nullptr; }
   R operator()(Args... args) { return operations_->call(storage_, args...); }
   void reset() noexcept {
-    if (operations_ != nullptr) std::exchange(operations_, nullptr)->destroy(storage_);
+    const Operations* const operations = std::exchange(operations_, nullptr);
+    if (operations != nullptr && operations->destroy != nullptr) operations->destroy(storage_);
   }
 
  private:
@@ -84,8 +86,8 @@ class Function<R(Args...)> {
 
   struct Operations {
     R (*call)(void* storage, Args... args);
-    void (*move)(void* to, void* from) noexcept;  // And destroys `from`.
-    void (*destroy)(void* storage) noexcept;
+    void (*move)(void* to, void* from) noexcept;  // And destroys `from`. Null: bytes are copied.
+    void (*destroy)(void* storage) noexcept;      // Null: there is nothing to do.
   };
 
   template <class F>
@@ -94,27 +96,38 @@ class Function<R(Args...)> {
       alignof(F) <= alignof(void*) && std::is_nothrow_move_constructible_v<F>;
 
   template <class F>
+  static void move_in_place(void* to, void* from) noexcept {
+    ::new (to) F(std::move(*static_cast<F*>(from)));
+    static_cast<F*>(from)->~F();
+  }
+  template <class F>
+  static void destroy_in_place(void* storage) noexcept {
+    static_cast<F*>(storage)->~F();
+  }
+
+  template <class F>
   static constexpr Operations kInPlaceOperations = {
       [](void* storage, Args... args) -> R {
         return detail::call_with_prefix(*static_cast<F*>(storage), args...);
       },
-      [](void* to, void* from) noexcept {
-        ::new (to) F(std::move(*static_cast<F*>(from)));
-        static_cast<F*>(from)->~F();
-      },
-      [](void* storage) noexcept { static_cast<F*>(storage)->~F(); }};
+      std::is_trivially_copyable_v<F> ? nullptr : &move_in_place<F>,
+      std::is_trivially_destructible_v<F> ? nullptr : &destroy_in_place<F>};
 
   template <class F>
   static constexpr Operations kHeapOperations = {
       [](void* storage, Args... args) -> R {
         return detail::call_with_prefix(**static_cast<F**>(storage), args...);
       },
-      [](void* to, void* from) noexcept { ::new (to) F*(*static_cast<F**>(from)); },
-      [](void* storage) noexcept { delete *static_cast<F**>(storage); }};
+      nullptr, [](void* storage) noexcept { delete *static_cast<F**>(storage); }};
 
   void take(Function& from) noexcept {
     operations_ = std::exchange(from.operations_, nullptr);
-    if (operations_ != nullptr) operations_->move(storage_, from.storage_);
+    if (operations_ == nullptr) return;
+    if (operations_->move != nullptr) {
+      operations_->move(storage_, from.storage_);
+    } else {
+      std::memcpy(storage_, from.storage_, kBytes);
+    }
   }
 
   const Operations* operations_ = nullptr;

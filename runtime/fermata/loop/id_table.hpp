@@ -29,8 +29,10 @@ class IdTable {
   void insert(std::uint64_t id, T& value) {
     FERMATA_ASSERT(id != 0 && find(id) == nullptr);
     if (2 * (size_ + 1) > slots_.size()) grow();
-    place({id, &value});
     ++size_;
+    Slot& slot = slots_[home(id)];
+    if (slot.id != 0) return place({id, &value});
+    slot = {id, &value};
   }
 
   /// REQUIRES: it is in the table.

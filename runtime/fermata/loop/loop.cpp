@@ -143,11 +143,18 @@ void Loop::enable(CallbackId id) { machine_->enable(id); }
 
 void Loop::disable(CallbackId id) { machine_->disable(id); }
 
-bool Loop::cancel(CallbackId id, SourcePlace place) { return machine_->cancel(id, place); }
+bool Loop::cancel(CallbackId id, SourcePlace place) {
+  Source* const source = machine_->find(id);
+  if (source == nullptr) return false;
+  machine_->cancel(*source, place);
+  return true;
+}
 
 bool Loop::cancel_timer(CallbackId id, SourcePlace place) {
-  const Source* const source = machine_->find(id);
-  return source != nullptr && source->is_timed() && machine_->cancel(id, place);
+  Source* const source = machine_->find(id);
+  if (source == nullptr || !source->is_timed()) return false;
+  machine_->cancel(*source, place);
+  return true;
 }
 
 void Loop::cancel_timers(SourcePlace place) { machine_->cancel_timers(place); }

@@ -10,17 +10,23 @@ namespace fermata::loop::detail {
 
 // --- events ---
 
-DeadlineTimer::DeadlineTimer(Machine& machine, Source& source)
-    : fermata::Timer(machine.runtime, Duration::zero(), TimerMode::Multishot),
-      machine_(machine),
-      source_(source) {
+Alarm::Alarm(Machine& machine)
+    : fermata::Timer(machine.runtime, Duration::zero(), TimerMode::Multishot), machine_(machine) {
   set_hidden(true);
-  set_notify_handler(&DeadlineTimer::fired);
+  set_notify_handler(&Alarm::fired);
 }
 
-void DeadlineTimer::fired(Event& event, const Outcome&) {
-  const auto& timer = static_cast<DeadlineTimer&>(event);
-  timer.machine_.on_fire(timer.source_, false);
+void Alarm::set(Instant deadline) {
+  if (deadline == deadline_) return;
+  stop();
+  deadline_ = deadline;
+  if (deadline != Instant::never()) start();
+}
+
+void Alarm::fired(Event& event, const Outcome&) {
+  auto& alarm = static_cast<Alarm&>(event);
+  alarm.deadline_ = Instant::never();
+  alarm.machine_.on_alarm();
 }
 
 void FireCallback::run(Event& event, const Outcome& outcome) {
@@ -52,15 +58,14 @@ void destroy_as(Runtime& runtime, Source& source) noexcept {
 
 Event* event_of(Source& source) noexcept {
   switch (source.kind) {
-    case CallbackKind::Delay:
-    case CallbackKind::Repeat:
-      return &static_cast<TimerSource&>(source).timer;
     case CallbackKind::Readable:
     case CallbackKind::Writable:
       return &*static_cast<PollSource&>(source).proxy;
     case CallbackKind::Signal:
       return &static_cast<SignalSource&>(source).event;
     case CallbackKind::Defer:
+    case CallbackKind::Delay:
+    case CallbackKind::Repeat:
     case CallbackKind::Notice:
       break;
   }
@@ -71,40 +76,45 @@ Event* event_of(Source& source) noexcept {
 
 // --- registering ---
 
-CallbackId Machine::add_plain(CallbackKind kind, TimedFunction function, const SourcePlace& place) {
+CallbackId Machine::add_plain(CallbackKind kind, TimedFunction&& function,
+                              const SourcePlace& place) {
   Source& source = make<Source>(runtime);
   source.kind = kind;
-  source.function = std::move(function);
+  source.function.emplace<std::decay_t<decltype(function)>>(std::move(function));
   return adopt(source, place);
 }
 
-CallbackId Machine::add_timer(CallbackKind kind, Duration span, TimedFunction function,
+CallbackId Machine::add_timer(CallbackKind kind, Duration span, TimedFunction&& function,
                               const SourcePlace& place) {
-  Source& source = make<TimerSource>(runtime, *this);
+  TimerSource& source = make<TimerSource>(runtime);
   source.kind = kind;
   source.span = span;
-  source.deadline = runtime.now() + span;
-  source.function = std::move(function);
+  count_from_now(source);
+  source.function.emplace<std::decay_t<decltype(function)>>(std::move(function));
   return adopt(source, place);
 }
 
-CallbackId Machine::add_poll(CallbackKind kind, int descriptor, SourceFunction function,
+CallbackId Machine::add_poll(CallbackKind kind, int descriptor, SourceFunction&& function,
                              const SourcePlace& place) {
   const Ref<backend::Poll> poll = runtime.reactor().polls().open(descriptor);
   const PollMask mask = kind == CallbackKind::Readable ? PollMask::Readable : PollMask::Writable;
   Source& source = make<PollSource>(runtime, *this, *poll, mask);
   source.kind = kind;
   source.value = descriptor;
-  source.function = std::move(function);
+  source.function.emplace<std::decay_t<decltype(function)>>(std::move(function));
   return adopt(source, place);
 }
 
-CallbackId Machine::add_signal(int signum, SourceFunction function, const SourcePlace& place) {
+CallbackId Machine::add_signal(int signum, SourceFunction&& function, const SourcePlace& place) {
   Source& source = make<SignalSource>(runtime, *this, runtime.reactor().signals(), signum);
   source.kind = CallbackKind::Signal;
   source.value = signum;
-  source.function = std::move(function);
+  source.function.emplace<std::decay_t<decltype(function)>>(std::move(function));
   return adopt(source, place);
+}
+
+void Machine::count_from_now(TimerSource& timer) const {
+  timer.deadline = runtime.now() + timer.span;
 }
 
 CallbackId Machine::adopt(Source& source, const SourcePlace& place) {
@@ -207,16 +217,24 @@ void Machine::leave_line(Source& source) noexcept {
 // --- activity ---
 
 void Machine::watch(Source& source) {
+  if (source.watched) return;
+  if (source.is_timed()) return deadlines_.push(static_cast<TimerSource&>(source));
   Event* const event = event_of(source);
-  if (event == nullptr || source.watched) return;
+  if (event == nullptr) return;
   event->start();
   source.watched = true;
-  if (source.polls()) polls_.push_back(source);
+  if (source.polls()) polls_.push_back(static_cast<PollSource&>(source));
 }
 
 void Machine::unwatch(Source& source) noexcept {
-  if (!std::exchange(source.watched, false)) return;
-  if (source.polls()) polls_.remove(source);
+  if (!source.watched) return;
+  if (source.is_timed()) {
+    deadlines_.remove(static_cast<TimerSource&>(source));
+    if (waiting_) set_alarm();
+    return;
+  }
+  source.watched = false;
+  if (source.polls()) polls_.remove(static_cast<PollSource&>(source));
   event_of(source)->stop();
 }
 
@@ -234,18 +252,22 @@ void Machine::activate(Source& source) {
   source.line = Line::None;
   source.invokable = true;
   if (source.kind == CallbackKind::Defer) return push(source, Line::Ready);
-  if (source.is_timed()) source.arming = next_arming_++;
   watch(source);
   if (source.pending > 0 && source.line == Line::None) push(source, Line::Collected);
 }
 
 void Machine::on_fire(Source& source, bool terminal) {
-  if (source.is_timed()) source.watched = false;
   if (source.kind == CallbackKind::Signal) ++source.pending;
   if (terminal) source.ended = true;
   if (source.masked || !source.invokable || source.line != Line::None) return;
   push(source, Line::Collected);
   poke();
+}
+
+void Machine::on_alarm() {
+  const Instant now = runtime.now();
+  while (TimerSource* const due = deadlines_.pop_due(now)) on_fire(*due, false);
+  if (waiting_) set_alarm();
 }
 
 // --- control ---
@@ -261,7 +283,7 @@ void Machine::enable(CallbackId id) {
   if (source.enabled) return;
   source.enabled = true;
   if (source.referenced) ++alive_;
-  if (source.is_timed()) source.deadline = runtime.now() + source.span;
+  if (source.is_timed()) count_from_now(static_cast<TimerSource&>(source));
   if (!source.masked) push(source, Line::Enabling);
   poke();
 }
@@ -274,12 +296,9 @@ void Machine::disable(CallbackId id) noexcept {
   deactivate(*source);
 }
 
-bool Machine::cancel(CallbackId id, const SourcePlace& place) {
-  Source* const source = find(id);
-  if (source == nullptr) return false;
-  forget(*source, &place);
+void Machine::cancel(Source& source, const SourcePlace& place) {
+  forget(source, &place);
   if (empty()) poke();
-  return true;
 }
 
 void Machine::cancel_timers(const SourcePlace& place) {
@@ -289,7 +308,9 @@ void Machine::cancel_timers(const SourcePlace& place) {
        source = Source::All::after(*source)) {
     if (source->is_timed()) timers.push_back(source->id);
   }
-  for (const CallbackId id : timers) cancel(id, place);
+  for (const CallbackId id : timers) {
+    if (Source* const source = find(id)) cancel(*source, place);
+  }
 }
 
 void Machine::set_referenced(Source& source, bool referenced) noexcept {

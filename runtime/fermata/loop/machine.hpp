@@ -6,6 +6,8 @@
 // Driver    One runner at a time drives: it makes the ticks. A callback that suspends takes its
 //           runner with it, and another one goes on at the same place (Runner::on_switch).
 // Events    A turn of the reactor only moves sources to the collected ones and wakes the driver.
+// Timers    Have no events of their own: one alarm stands for all. It is set when the driver looks
+//           at the reactor, and follows the first deadline while the driver waits there.
 // Activity  The loop's events are hidden: what the runtime sees is one wait, while the loop runs.
 // Files     machine.cpp: sources; machine_tick.cpp: the ticks; machine_frame.cpp: calls, their
 //           errors and suspensions; machine_run.cpp: the beginning and the end of a run.
@@ -17,6 +19,7 @@
 #include <vector>
 
 #include "fermata/core/spawn.hpp"
+#include "fermata/loop/deadline_queue.hpp"
 #include "fermata/loop/fiber.hpp"
 #include "fermata/loop/id_table.hpp"
 #include "fermata/loop/loop.hpp"
@@ -41,16 +44,16 @@ class Machine : public std::enable_shared_from_this<Machine> {
 
   // --- sources ---
 
-  CallbackId add_plain(CallbackKind kind, TimedFunction function, const SourcePlace& place);
-  CallbackId add_timer(CallbackKind kind, Duration span, TimedFunction function,
+  CallbackId add_plain(CallbackKind kind, TimedFunction&& function, const SourcePlace& place);
+  CallbackId add_timer(CallbackKind kind, Duration span, TimedFunction&& function,
                        const SourcePlace& place);
-  CallbackId add_poll(CallbackKind kind, int descriptor, SourceFunction function,
+  CallbackId add_poll(CallbackKind kind, int descriptor, SourceFunction&& function,
                       const SourcePlace& place);
-  CallbackId add_signal(int signum, SourceFunction function, const SourcePlace& place);
+  CallbackId add_signal(int signum, SourceFunction&& function, const SourcePlace& place);
 
   void enable(CallbackId id);
   void disable(CallbackId id) noexcept;
-  bool cancel(CallbackId id, const SourcePlace& place);
+  void cancel(Source& source, const SourcePlace& place);
   void cancel_timers(const SourcePlace& place);
   void set_referenced(Source& source, bool referenced) noexcept;
   void notice(CallbackId id);
@@ -66,6 +69,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   // --- what happens inside a turn ---
 
   void on_fire(Source& source, bool terminal);
+  void on_alarm();
   void take_posted();
 
   // --- running ---
@@ -107,6 +111,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
  private:
   // machine.cpp
   CallbackId adopt(Source& source, const SourcePlace& place);
+  void count_from_now(TimerSource& timer) const;
   void forget(Source& source, const SourcePlace* place) noexcept;
   void destroy(Source& source) noexcept;
   void push(Source& source, Line line) noexcept;
@@ -123,6 +128,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   bool drain(Runner& me);
   void begin_tick();
   void turn();
+  void set_alarm();
   void idle(Runner& me);
   void collect();
   void sort_collected(Source::Queue& queue);
@@ -168,6 +174,8 @@ class Machine : public std::enable_shared_from_this<Machine> {
   CallbackId next_id_ = 1;
   std::size_t alive_ = 0;  // Enabled and referenced ones, and holds.
   std::size_t timers_ = 0;
+  DeadlineQueue deadlines_{table_};
+  Alarm alarm_{*this};
 
   // What is to be done.
   Source::Queue enabling_;
@@ -176,8 +184,8 @@ class Machine : public std::enable_shared_from_this<Machine> {
   TaskQueue<Microtask> microtasks_;
   std::size_t microtasks_in_a_row_ = 0;
   std::vector<Source*> scratch_;
-  Source::Watched polls_;  // Watched descriptors; they are let go of while nobody runs the loop.
-  std::uint64_t next_arming_ = 0;
+  PollSource::Watched
+      polls_;  // Watched descriptors; they are let go of while nobody runs the loop.
 
   // What other threads send.
   os::Mutex posted_lock_;

@@ -135,7 +135,7 @@ void Machine::invoke(Runner& me, Source& source) {
     source.count = std::exchange(source.pending, 0);
     if (source.kind == CallbackKind::Repeat) {
       source.invokable = false;
-      source.deadline = runtime.now() + source.span;
+      count_from_now(static_cast<TimerSource&>(source));
       push(source, Line::Enabling);
     }
   }

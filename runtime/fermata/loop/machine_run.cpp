@@ -35,6 +35,7 @@ void Machine::close() noexcept {
   if (trigger_) trigger_->close();
   end_members();
   while (Source* const source = all_.first()) forget(*source, nullptr);
+  alarm_.close();
   microtasks_.clear();
   take_posted_tasks().clear();
   end_members();  // Connections that destructors have made meanwhile.
@@ -157,18 +158,18 @@ void Machine::finish() noexcept {
 }
 
 void Machine::park_polls() noexcept {
-  for (Source* source = polls_.first(); source != nullptr;
-       source = Source::Watched::after(*source)) {
-    static_cast<PollSource*>(source)->proxy->stop();
+  for (PollSource* source = polls_.first(); source != nullptr;
+       source = PollSource::Watched::after(*source)) {
+    source->proxy->stop();
   }
 }
 
 void Machine::unpark_polls() {
-  for (Source* source = polls_.first(); source != nullptr;) {
-    Source& each = *source;
-    source = Source::Watched::after(each);
+  for (PollSource* source = polls_.first(); source != nullptr;) {
+    PollSource& each = *source;
+    source = PollSource::Watched::after(each);
     try {
-      static_cast<PollSource&>(each).proxy->start();
+      each.proxy->start();
     } catch (...) {
       polls_.remove(each);
       each.watched = false;

@@ -13,10 +13,17 @@ namespace {
 /// Names the draws of TieOrder::Drawn.
 constexpr std::uint64_t kTieDraw = 0x6c6f6f70207469ULL;
 
+const TimerSource& timer(const Source& source) noexcept {
+  return static_cast<const TimerSource&>(source);
+}
+
 /// Whether `a` is called before `b`, which came from the same kind of event.
 bool earlier(const Source* a, const Source* b) noexcept {
   if (a->is_timed()) {
-    return a->deadline != b->deadline ? a->deadline < b->deadline : a->arming < b->arming;
+    const TimerSource& one = timer(*a);
+    const TimerSource& other = timer(*b);
+    return one.deadline != other.deadline ? one.deadline < other.deadline
+                                          : one.arming < other.arming;
   }
   if (a->kind == CallbackKind::Signal && a->value != b->value) return a->value < b->value;
   return a->id < b->id;
@@ -24,7 +31,7 @@ bool earlier(const Source* a, const Source* b) noexcept {
 
 /// Whether the contract leaves open which of the two is called first.
 bool tied(const Source* a, const Source* b) noexcept {
-  if (a->is_timed()) return a->deadline == b->deadline;
+  if (a->is_timed()) return timer(*a).deadline == timer(*b).deadline;
   return a->kind != CallbackKind::Signal || a->value == b->value;
 }
 
@@ -126,6 +133,7 @@ bool Machine::may_wait() const noexcept {
 void Machine::turn() {
   static constexpr SourcePlace kPlace = {"event loop", "", 0};
   calls_in_a_row_ = 0;
+  set_alarm();
   fermata::detail::Scheduler& scheduler = runtime.scheduler();
   if (may_wait()) {
     waiting_ = true;  // Until poke(); another driver may wait when this one goes on.
@@ -135,6 +143,8 @@ void Machine::turn() {
     scheduler.yield(kPlace);
   }
 }
+
+void Machine::set_alarm() { alarm_.set(deadlines_.earliest()); }
 
 // Nothing keeps the loop alive, but its host may register more at any time.
 void Machine::idle(Runner& me) {

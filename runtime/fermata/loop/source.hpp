@@ -4,8 +4,7 @@
 // What a loop keeps for each callback: its flags, its function, and the event that it comes from.
 //
 // Lists     Every source is in the list of all. Besides, at most one of: to be activated,
-// collected,
-//           and ready.
+//           collected, and ready.
 // Lifetime  One that is cancelled while its function runs lives until the function has returned;
 //           then the function dies where it ran.
 
@@ -31,29 +30,27 @@ class Machine;
 enum class Line : std::uint8_t { None, Enabling, Collected, Ready };
 
 struct Source {
+  Source() noexcept {}  // Not defaulted: nothing is written twice.
+
   CallbackId id = 0;
   CallbackKind kind = CallbackKind::Defer;
   Line line = Line::None;
   bool enabled = true;
   bool referenced = true;
   bool invokable = false;  // Activated: what happens counts.
-  bool watched = false;    // Its event is started.
+  bool watched = false;    // Its event is started, or its deadline is in the queue.
   bool masked = false;     // A call of it is suspended.
   bool ended = false;      // Its descriptor has had a terminal event: the watch must begin anew.
   bool cancelled = false;
-  std::uint32_t calls = 0;  // That have not returned.
-  int value = -1;           // The descriptor or signal.
-  std::size_t pending = 0;  // Signals or notices since the last call.
-  std::size_t count = 0;    // Signals that the last call stands for.
-  Duration span = Duration::zero();
-  Instant deadline;
-  std::uint64_t arming = 0;  // Position in the order of arming.
+  std::uint32_t calls = 0;    // That have not returned.
+  int value = -1;             // The descriptor or signal.
+  std::uint32_t pending = 0;  // Signals or notices since the last call.
+  std::uint32_t count = 0;    // Signals that the last call stands for.
   SourcePlace place;
   std::variant<TimedFunction, SourceFunction> function;
   std::exception_ptr failure;  // Why it could not be activated.
   fermata::detail::Link<Source> all_link;
   fermata::detail::Link<Source> line_link;
-  fermata::detail::Link<Source> watch_link;
 
   [[nodiscard]] bool is_timed() const noexcept {
     return kind == CallbackKind::Delay || kind == CallbackKind::Repeat;
@@ -68,26 +65,34 @@ struct Source {
       std::get<SourceFunction>(function)(id, value);
     }
   }
-  [[nodiscard]] CallbackInfo info() const {
-    return {id, kind, enabled, referenced, masked, value, span, place};
-  }
+  [[nodiscard]] CallbackInfo info() const;
 
   using All = fermata::detail::IntrusiveList<Source, &Source::all_link>;
   using Queue = fermata::detail::IntrusiveList<Source, &Source::line_link>;
-  using Watched = fermata::detail::IntrusiveList<Source, &Source::watch_link>;
 };
 
-/// Fires at a deadline that was fixed before it was armed.
-class DeadlineTimer final : public fermata::Timer {
+/// Delays and repeats. Theirs is a place in the machine's queue of deadlines, not an event.
+struct TimerSource : Source {
+  TimerSource() noexcept {}
+
+  Duration span = Duration::zero();
+  Instant deadline;
+  std::uint64_t arming = 0;  // Position in the order of arming.
+};
+
+/// Fires when the first timer of a loop is due.
+class Alarm final : public fermata::Timer {
  public:
-  DeadlineTimer(Machine& machine, Source& source);
+  explicit Alarm(Machine& machine);
+  /// never() for not at all.
+  void set(Instant deadline);
 
  private:
-  void arm() override { arm_until(source_.deadline); }
+  void arm() override { arm_until(deadline_); }
   static void fired(Event& event, const Outcome& outcome);
 
   Machine& machine_;
-  Source& source_;
+  Instant deadline_ = Instant::never();
 };
 
 /// Tells the machine that a source's event has fired.
@@ -105,11 +110,6 @@ class FireCallback final : public fermata::backend::Callback {
   Source& source_;
 };
 
-struct TimerSource : Source {
-  explicit TimerSource(Machine& machine) : timer(machine, *this) {}
-  DeadlineTimer timer;
-};
-
 struct PollSource : Source {
   PollSource(Machine& machine, backend::Poll& poll, PollMask mask)
       : proxy(std::in_place, poll, mask), callback(machine, *this) {
@@ -119,6 +119,9 @@ struct PollSource : Source {
   std::optional<backend::PollProxy>
       proxy;  // Empty once cancelled: the descriptor may be closed then.
   FireCallback callback;
+  fermata::detail::Link<PollSource> watch_link;
+
+  using Watched = fermata::detail::IntrusiveList<PollSource, &PollSource::watch_link>;
 };
 
 struct SignalSource : Source {
@@ -133,5 +136,10 @@ struct SignalSource : Source {
   std::optional<SignalClaim> claim;  // Empty once cancelled.
   FireCallback callback;
 };
+
+inline CallbackInfo Source::info() const {
+  const Duration span = is_timed() ? static_cast<const TimerSource&>(*this).span : Duration::zero();
+  return {id, kind, enabled, referenced, masked, value, span, place};
+}
 
 }  // namespace fermata::loop::detail

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <ratio>
 #include <type_traits>
 
 #include "fermata/base/time.hpp"
@@ -14,9 +16,10 @@ namespace fermata::loop {
 class TimeSpan {
  public:
   template <class Rep, class Period>
-  TimeSpan(std::chrono::duration<Rep, Period> span)
-      : value_(of(std::chrono::duration<long double, std::nano>(span).count())) {
-    if constexpr (std::is_same_v<std::chrono::duration<Rep, Period>, Duration>) value_ = span;
+  TimeSpan(std::chrono::duration<Rep, Period> span) : value_(exactly(span)) {
+    if (value_ < Duration::zero()) {
+      value_ = of(std::chrono::duration<long double, std::nano>(span).count());
+    }
   }
   template <class Number>
   requires(std::is_arithmetic_v<Number>) TimeSpan(Number seconds)
@@ -25,6 +28,18 @@ class TimeSpan {
   [[nodiscard]] Duration value() const noexcept { return value_; }
 
  private:
+  /// Without arithmetic of fractions; negative when it cannot be had so.
+  template <class Rep, class Period>
+  [[nodiscard]] static constexpr Duration exactly(std::chrono::duration<Rep, Period> span) {
+    using Ratio = std::ratio_divide<Period, Duration::period>;
+    if constexpr (std::is_integral_v<Rep> && Ratio::den == 1) {
+      constexpr auto kMost = static_cast<std::uintmax_t>(Duration::max().count() / Ratio::num);
+      if (span.count() >= 0 && static_cast<std::uintmax_t>(span.count()) <= kMost) {
+        return Duration(static_cast<Duration::rep>(span.count()) * Ratio::num);
+      }
+    }
+    return Duration(-1);
+  }
   static Duration of(long double nanoseconds);
 
   Duration value_;
