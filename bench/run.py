@@ -35,8 +35,8 @@ from with_servers import PostgreSQL  # noqa: E402, of the tests, which start it 
 LIMITS = {
     "yield/2": 1.5,
     "yield/1000": 1.5,
-    "yield/10000": 1.5,
-    "spawn_finish/1000": 4.0,
+    "yield/10000": 1.3,
+    "spawn_finish/1000": 2.8,
     "spawn_await": 3.0,
     "mutex": 0.5,
     "always": 3.0,  # beside a check written by hand: a third of a nanosecond more

@@ -83,6 +83,10 @@ class Reactor {
   /// by watchers that are not activity. Called once a run; detach() ends it.
   virtual void watch_control_signals(std::span<const int> signums) = 0;
 
+  /// While coroutines keep their runtime busy: how long after one turn the next need not be. Zero
+  /// where somebody counts on each, or time is not real.
+  [[nodiscard]] virtual Duration turn_spacing() const noexcept { return Duration::zero(); }
+
   /// No coroutine is left. Starts what the run waits for all the same; false when there is nothing.
   virtual bool linger() { return false; }
   /// A graceful shutdown has begun.

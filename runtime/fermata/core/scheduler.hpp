@@ -280,6 +280,7 @@ class Scheduler {
   void end_step();
   void time_step();
   void drain_microtasks();
+  void look();
   void poll(backend::TurnMode mode);
   [[nodiscard]] bool close_scopes() noexcept;
   void run_body(CoroutineBase& coroutine);
@@ -359,8 +360,9 @@ class Scheduler {
   std::uint64_t attention_at_ = 0;  // The latest tick that takes the slow path.
 
   // When to look at the reactor.
-  std::uint64_t poll_at_ = 0;  // The tick that looks.
+  std::uint64_t poll_at_ = 0;  // The tick that looks; 0: the next one, and it polls.
   unsigned poll_budget_ = 1;   // How many ticks after the one before.
+  Duration turn_spacing_ = Duration::zero();
   Instant last_poll_;
   Instant turned_at_;  // When timers were looked at last.
   Instant step_began_;

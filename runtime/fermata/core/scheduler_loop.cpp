@@ -65,6 +65,17 @@ void Scheduler::drain_microtasks() {
   FERMATA_ASSERT(reported_errors_.empty());
 }
 
+// A turn costs as much as dozens of ticks, and a look at the clock as one.
+void Scheduler::look() {
+  FERMATA_ASSERT(metrics_.ticks >= poll_at_);
+  const bool is_due = poll_at_ == 0 || turn_spacing_ == Duration::zero() ||
+                      runtime_.now() - last_poll_ >= turn_spacing_;
+  if (is_due) return poll(backend::TurnMode::NoWait);
+  poll_budget_ = std::min(kTicksBetweenPolls, poll_budget_ * 2);
+  poll_at_ = metrics_.ticks + poll_budget_;
+  FERMATA_ASSERT(poll_at_ > metrics_.ticks);
+}
+
 void Scheduler::poll(backend::TurnMode mode) {
   FERMATA_ASSERT(mode == backend::TurnMode::NoWait || ready_.empty());
   if (step_limited_) time_step();  // What the reactor takes is not the coroutine's.

@@ -104,6 +104,7 @@ void Scheduler::begin_run() {
   exit_code_.reset();
   exit_errors_.clear();
   poll_budget_ = 1;
+  turn_spacing_ = runtime_.reactor().turn_spacing();
   request_poll();
   last_poll_ = runtime_.now();
   turned_at_ = last_poll_;

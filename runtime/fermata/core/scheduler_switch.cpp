@@ -62,7 +62,7 @@ CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
   FERMATA_ASSERT(in_scheduler_context_);
   microtasks_paused_ = false;
   if (has_native_work()) drain_microtasks();
-  if (metrics_.ticks >= poll_at_) poll(backend::TurnMode::NoWait);
+  if (metrics_.ticks >= poll_at_) look();
   if (watched_) end_step();
   const bool answered =
       leaving != nullptr && leaving->waker_.status == backend::WakerStatus::Result;

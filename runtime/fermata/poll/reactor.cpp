@@ -23,6 +23,11 @@ class PollReactor final : public SocketReactor {
   [[nodiscard]] Backend& backend() noexcept { return loop_.backend(); }
 
   [[nodiscard]] std::string_view name() const noexcept override { return loop_.backend().name(); }
+
+  /// A host wants each of its turns.
+  [[nodiscard]] Duration turn_spacing() const noexcept override {
+    return loop_.backend().capabilities().hosted ? Duration::zero() : kTurnSpacing;
+  }
 };
 
 }  // namespace

@@ -50,6 +50,7 @@ class UvReactor final : public os::SystemReactor<detail::Loop, detail::Polls> {
     return leaks;
   }
 
+  [[nodiscard]] Duration turn_spacing() const noexcept override { return kTurnSpacing; }
   bool linger() override { return threads_.linger(); }
   void shutdown_began() noexcept override { threads_.shut_down(); }
 

@@ -46,6 +46,22 @@ void busy(Duration span) {
   }
 }
 
+TEST_F(UvReactor, IsTurnedByABusyRuntimeOnlyAfterItsSpacing) {
+  Runtime runtime(uv::make_reactor());
+  runtime.run([&runtime] {
+    const auto other = spawn("other", [] {
+      for (int i = 0; i < 100'000; ++i) suspend();
+    });
+    const std::uint64_t polls = runtime.metrics().polls;
+    const Instant begin = now();
+    for (int i = 0; i < 100'000; ++i) suspend();
+    const auto spacings = (now() - begin) / runtime.reactor().turn_spacing();
+    EXPECT_GT(runtime.metrics().polls, polls);
+    EXPECT_LE(runtime.metrics().polls - polls, static_cast<std::uint64_t>(spacings) + 2);
+    await(other);
+  });
+}
+
 TEST_F(UvReactor, LeavesNoDescriptorBehind) {
   FERMATA_CHECKS("RX-04", "CLOSE-03", "CORE-EV-10");
   { const Runtime first(uv::make_reactor()); }  // libuv keeps two descriptors for the process.
