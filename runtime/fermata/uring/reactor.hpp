@@ -7,8 +7,8 @@
 //          over TCP. Other parts throw Unsupported.
 // Needs    Linux 6.0, and a system that lets the process set up an io_uring: many containers and
 //          sandboxes do not. Ask refusal() at run time.
-// Writes   Small writes are collected: they leave with the next turn, in one call with everything
-//          else. So a write that was accepted may still fail; then the next one tells.
+// Writes   Under load, small writes are collected: they leave with the next turn, in one call with
+//          everything else. So a write that was accepted may still fail; then the next one tells.
 
 #include <memory>
 #include <string>

@@ -48,6 +48,9 @@ class Ring {
   /// How many operations have not come to their last completion.
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
+  /// How many completions the last look has told.
+  [[nodiscard]] unsigned told() const noexcept { return told_; }
+
   /// Submits, and calls `begin` and then each operation that was completed; when none was, waits
   /// until `wake_by` at most, and not when that is past. Throws PollError when the system cannot
   /// wait.
@@ -55,7 +58,7 @@ class Ring {
   void look(Instant wake_by, Begin begin) {
     enter(wake_by);
     // What is completed meanwhile has its turn in the next look.
-    unsigned left = io_uring_cq_ready(&ring_);
+    unsigned left = told_ = io_uring_cq_ready(&ring_);
     if (left > 0) begin();
     for (; left > 0; --left) tell_next();
   }
@@ -73,6 +76,7 @@ class Ring {
 
   io_uring ring_ = {};
   std::size_t in_flight_ = 0;
+  unsigned told_ = 0;
 };
 
 }  // namespace fermata::uring::detail

@@ -93,7 +93,7 @@ std::unique_ptr<backend::Reactor> best_reactor() {
   return uring::is_available() ? uring::make_reactor() : uv::make_reactor();
 }
 
-TEST(RefusedIoUring, LeavesAnotherReactorToChoose) {
+TEST(RefusedRing, LeavesAnotherReactorToChoose) {
   EXPECT_EQ(best_reactor()->name(), uring::is_available() ? "uring" : "uv");
 }
 
@@ -151,13 +151,13 @@ std::string refusal_of(int code, const char* setting) {
   return uring::refusal();
 }
 
-TEST(RefusedIoUring, IsExplainedByTheSettingOfTheSystem) {
+TEST(RefusedRing, IsExplainedByTheSettingOfTheSystem) {
   EXPECT_EQ(refusal_of(EPERM, "2\n"),
             "create an io_uring (/proc/sys/kernel/io_uring_disabled is 2): "
             "Operation not permitted");
 }
 
-TEST(RefusedIoUring, IsExplainedByAFilterWhereTheSettingAllowsIt) {
+TEST(RefusedRing, IsExplainedByAFilterWhereTheSettingAllowsIt) {
   const std::string expected =
       "create an io_uring (a filter of system calls or a security module refuses it): "
       "Operation not permitted";
@@ -165,12 +165,12 @@ TEST(RefusedIoUring, IsExplainedByAFilterWhereTheSettingAllowsIt) {
   EXPECT_EQ(refusal_of(EPERM, nullptr), expected);
 }
 
-TEST(RefusedIoUring, IsExplainedByAKernelThatHasNone) {
+TEST(RefusedRing, IsExplainedByAKernelThatHasNone) {
   EXPECT_EQ(refusal_of(ENOSYS, nullptr),
             "create an io_uring (the kernel has none, or hides it): Function not implemented");
 }
 
-TEST(RefusedIoUring, IsExplainedByTheErrorElse) {
+TEST(RefusedRing, IsExplainedByTheErrorElse) {
   EXPECT_EQ(refusal_of(EMFILE, nullptr), "create an io_uring: Too many open files");
 }
 
