@@ -18,6 +18,7 @@ using SocketReactor = os::SocketReactor<detail::Loop, detail::Polls, detail::Str
 class UringReactor final : public SocketReactor {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "uring"; }
+  [[nodiscard]] Duration turn_spacing() const noexcept override { return kTurnSpacing; }
 
   void attach(Runtime& runtime) override {
     loop_.open();
