@@ -204,7 +204,8 @@ void StreamHandle::arm_reading() {
 }
 
 /// Moves bytes to the first reader, which becomes the untaken one when it has what it wants.
-std::size_t StreamHandle::fill_reader(std::span<const std::byte> data) noexcept {
+[[gnu::always_inline]] inline std::size_t StreamHandle::fill_reader(
+    std::span<const std::byte> data) noexcept {
   FERMATA_ASSERT(may_serve());
   FERMATA_ASSERT(!data.empty());
   ReadRequest& reader = *readers_.first();
@@ -221,7 +222,7 @@ std::size_t StreamHandle::fill_reader(std::span<const std::byte> data) noexcept 
   return size;
 }
 
-void StreamHandle::tell_satisfied_reader() noexcept {
+[[gnu::always_inline]] inline void StreamHandle::tell_satisfied_reader() noexcept {
   FERMATA_ASSERT(untaken_ == nullptr || untaken_->is_satisfied());
   if (untaken_ != nullptr) untaken_->complete(untaken_->filled_);
 }

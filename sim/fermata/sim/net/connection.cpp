@@ -232,6 +232,12 @@ MessageLog::Id Connection::note(Side from, Message::Kind kind, Message::Fate fat
                                 std::span<const std::byte> bytes) const {
   RunLog* const told = run_log(from);
   if (told == nullptr) return 0;
+  return told->sent(ends_[from].machine->name(), message_from(from, kind, fate, arrival),
+                    bytes.data(), bytes.size());
+}
+
+Message Connection::message_from(Side from, Message::Kind kind, Message::Fate fate,
+                                 Instant arrival) const {
   const End& here = ends_[from];
   const End& there = ends_[other(from)];
   Message message;
@@ -245,7 +251,7 @@ MessageLog::Id Connection::note(Side from, Message::Kind kind, Message::Fate fat
   message.arrival = arrival;
   message.connection = key_;
   message.from_client = from == Client;
-  return told->sent(here.machine->name(), std::move(message), bytes.data(), bytes.size());
+  return message;
 }
 
 Arrival Connection::taken(Side by, std::size_t bytes) const {

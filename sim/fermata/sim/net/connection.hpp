@@ -135,6 +135,8 @@ class Connection {
  private:
   [[nodiscard]] bool crashed(Side side) const noexcept { return crashed_[side]; }
   [[nodiscard]] bool gave_up(Side side) const noexcept { return broken_codes_[side] == ETIMEDOUT; }
+  [[nodiscard]] Message message_from(Side from, Message::Kind kind, Message::Fate fate,
+                                     Instant arrival) const;
   void tell(Side side);
   /// Null when there is none.
   [[nodiscard]] PeerCheck* peer_check(Side side) const noexcept;

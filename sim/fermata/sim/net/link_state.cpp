@@ -57,7 +57,7 @@ std::string LinkState::text(const Parcel& parcel) const {
 }
 
 Instant LinkState::arrival(std::size_t bytes, const Parcel& parcel) {
-  meet_faults();
+  if (may_meet_faults()) meet_faults();
   if (bytes > 0) came_to_send();
   if (is_closed()) return Instant::never();
   const Instant now = from_.now();
@@ -74,7 +74,7 @@ bool LinkState::gets_through() const noexcept {
 }
 
 LinkState::Passage LinkState::passage(std::size_t bytes, const Parcel& parcel) {
-  meet_faults();
+  if (may_meet_faults()) meet_faults();
   came_to_send();
   const Instant now = from_.now();
   if (cut_ || losing_until_ > now) return {true, {}};
@@ -89,7 +89,8 @@ Instant LinkState::carried(Instant when, std::size_t bytes, const Parcel& parcel
     line_free_ = std::max(line_free_, when) + Duration(on_the_line);
     when = line_free_;
   }
-  const Duration latency = drawn_latency(parcel);
+  const bool is_fixed = latency_.shape_ == Latency::Shape::Fixed;
+  const Duration latency = is_fixed ? latency_.least_ : drawn_latency(parcel);
   FERMATA_ASSERT(latency >= least_latency());
   return when + latency;
 }
@@ -102,31 +103,30 @@ Duration LinkState::drawn_latency(const Parcel& parcel) {
     return latency_of(
         from_.decisions().draw(backend::RandomStream::Network, latency_key_, bound, tell));
   };
-  switch (latency_.shape_) {
-    case Latency::Shape::Fixed:
-      break;
-    case Latency::Shape::Uniform: {
-      FERMATA_ASSERT(latency_.most_ >= latency_.least_);
-      const auto spread = static_cast<std::uint64_t>((latency_.most_ - latency_.least_).count());
-      return draw(spread + 1,
-                  [&](std::uint64_t drawn) { return latency_.least_ + Duration(drawn); });
-    }
-    case Latency::Shape::HeavyTail:
-      return draw(std::uint64_t{1} << kTailDoublings, [&](std::uint64_t drawn) {
-        const std::int64_t times = std::int64_t{1} << std::countr_one(drawn);
-        return std::min(latency_.least_ * times, latency_.most_);
-      });
+  if (latency_.shape_ == Latency::Shape::Uniform) {
+    FERMATA_ASSERT(latency_.most_ >= latency_.least_);
+    const auto spread = static_cast<std::uint64_t>((latency_.most_ - latency_.least_).count());
+    return draw(spread + 1, [&](std::uint64_t drawn) { return latency_.least_ + Duration(drawn); });
   }
-  return latency_.least_;
+  FERMATA_ASSERT(latency_.shape_ == Latency::Shape::HeavyTail);
+  return draw(std::uint64_t{1} << kTailDoublings, [&](std::uint64_t drawn) {
+    const std::int64_t times = std::int64_t{1} << std::countr_one(drawn);
+    return std::min(latency_.least_ * times, latency_.most_);
+  });
 }
 
 // --- faults ---
 
+bool LinkState::may_meet_faults() const noexcept {
+  const FaultPlan& faults = from_.faults();
+  return &from_ != &to_ && (!faults.is_absent(Fault::Clog) || !faults.is_absent(Fault::Partition));
+}
+
 void LinkState::meet_faults() {
+  FERMATA_ASSERT(&from_ != &to_);
   const Instant now = from_.now();
-  if (&from_ == &to_ || clogged_until_ > now || losing_until_ > now) return;
+  if (clogged_until_ > now || losing_until_ > now) return;
   FaultPlan& faults = from_.faults();
-  if (faults.is_absent(Fault::Clog) && faults.is_absent(Fault::Partition)) return;
   const auto tell_clog = [&](const Decision& decision) {
     return fmt::format("the link {} keeps all messages for {}", text(),
                        amount(clog_length(decision.value)));

@@ -101,12 +101,15 @@ class LinkState {
   void heal();
 
  private:
+  /// Whether it has to be asked if a fault strikes what is sent.
+  [[nodiscard]] bool may_meet_faults() const noexcept;
   void meet_faults();
   /// Something is sent.
   void came_to_send() const;
   void tell(const char* kind, const char* what, std::optional<Instant> until = {});
   void partition(std::uint64_t drawn);
   [[nodiscard]] std::string partition_text(std::uint64_t drawn) const;
+  /// REQUIRES: the latency is not fixed.
   [[nodiscard]] Duration drawn_latency(const Parcel& parcel);
 
   Links& links_;

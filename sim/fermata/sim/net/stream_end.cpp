@@ -9,8 +9,6 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/amount.hpp"
-#include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/host_address.hpp"
 #include "fermata/sim/record/run_log.hpp"
 
@@ -66,9 +64,8 @@ const backend::StreamHandle* StreamEnd::far_handle() const noexcept {
   return far == nullptr ? nullptr : far->user_.handle();
 }
 
-bool StreamEnd::strikes(Fault fault, std::uint64_t draw, const char* does) {
+bool StreamEnd::draw_strike(Fault fault, std::uint64_t draw, const char* does) {
   FERMATA_ASSERT(!connection_->local());
-  if (machine().faults().is_absent(fault)) return false;
   const auto tell = [&](const Decision&) {
     return fmt::format(fmt::runtime(does), connection_->text());
   };
@@ -269,8 +266,8 @@ std::size_t StreamEnd::accept(std::span<const std::byte> data) {
   return part;
 }
 
-std::size_t StreamEnd::drawn_read(std::size_t whole) {
-  if (whole < 2 || machine().faults().is_absent(Fault::ShortRead)) return whole;
+std::size_t StreamEnd::part_read(std::size_t whole) {
+  FERMATA_ASSERT(whole >= 2);
   const auto tell = [&](const Decision& decision) {
     return fmt::format("a read of '{}' gives {}, on {}", machine().name(),
                        part_of_bytes(decision.value, whole), connection_->text());
@@ -281,8 +278,8 @@ std::size_t StreamEnd::drawn_read(std::size_t whole) {
   return drawn == 0 ? whole : static_cast<std::size_t>(drawn);
 }
 
-std::size_t StreamEnd::drawn_write(std::size_t whole) {
-  if (whole == 0 || machine().faults().is_absent(Fault::ShortWrite)) return whole;
+std::size_t StreamEnd::part_written(std::size_t whole) {
+  FERMATA_ASSERT(whole > 0);
   const auto tell = [&](const Decision& decision) {
     const std::size_t part = decision.value - 1;
     return fmt::format("a write of '{}' {}, on {}", machine().name(),

@@ -12,7 +12,8 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/reactor/socket_option.hpp"
-#include "fermata/sim/machine/fault.hpp"
+#include "fermata/sim/machine/fault_plan.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/machine/member_happening.hpp"
 #include "fermata/sim/net/connection.hpp"
 #include "fermata/sim/net/network.hpp"
@@ -65,7 +66,9 @@ class StreamEnd final : public Endpoint {
   void take_in() { inbound().arrive(machine().now()); }
   [[nodiscard]] std::span<const std::byte> unread() const noexcept { return inbound().peek(); }
   /// How many of `whole` bytes a read gives: all, or a part that is drawn.
-  [[nodiscard]] std::size_t drawn_read(std::size_t whole);
+  [[nodiscard]] std::size_t drawn_read(std::size_t whole) {
+    return whole < 2 || is_spared(Fault::ShortRead) ? whole : part_read(whole);
+  }
   /// Room to read into; good until it is asked for again.
   [[nodiscard]] std::span<std::byte> spare() const noexcept { return network_.spare(); }
   void consume(std::size_t bytes) {
@@ -137,12 +140,23 @@ class StreamEnd final : public Endpoint {
   void answered();
   void arrived() { user_.input_came(); }
   void drain() { user_.room_came(); }
+  [[nodiscard]] std::size_t part_read(std::size_t whole);
   /// How many of `whole` bytes a write takes, which may be none.
-  [[nodiscard]] std::size_t drawn_write(std::size_t whole);
+  [[nodiscard]] std::size_t drawn_write(std::size_t whole) {
+    return whole == 0 || is_spared(Fault::ShortWrite) ? whole : part_written(whole);
+  }
+  [[nodiscard]] std::size_t part_written(std::size_t whole);
   [[nodiscard]] bool breaks_down();
   /// Whether `fault` strikes, drawn under `draw`, a part of a key; `does` says in reports what it
   /// does, with {} for the connection.
-  [[nodiscard]] bool strikes(Fault fault, std::uint64_t draw, const char* does);
+  [[nodiscard]] bool strikes(Fault fault, std::uint64_t draw, const char* does) {
+    return !is_spared(fault) && draw_strike(fault, draw, does);
+  }
+  [[nodiscard]] bool draw_strike(Fault fault, std::uint64_t draw, const char* does);
+  /// Whether `fault` does not strike it any more.
+  [[nodiscard]] bool is_spared(Fault fault) const noexcept {
+    return machine().faults().is_absent(fault);
+  }
   [[nodiscard]] Pipe& inbound() const noexcept { return connection_->to(side_); }
   [[nodiscard]] Pipe& outbound() const noexcept {
     return connection_->to(Connection::other(side_));

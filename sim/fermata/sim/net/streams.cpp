@@ -117,10 +117,10 @@ void SimStream::input_came() {
   while (reading_ && !end_.unread().empty()) {
     if (!deliver()) return end_.expect_arrival();
   }
-  if (!reading_) return end_.expect_arrival();
+  if (!reading_ || !(end_.broken() || end_.input_ended())) return end_.expect_arrival();
   const Arrival arrival = end_.connection().ended(end_.side());
   if (end_.broken()) return receive_failed(end_.broken_code());
-  if (end_.input_ended()) received_end();
+  received_end();
   end_.expect_arrival();  // A writer may still have to learn of a reset.
 }
 
