@@ -115,7 +115,8 @@ void Scheduler::loop() {
       break;
     }
     if (kernel_.active_events > 0) {
-      contexts_.trim();
+      // In simulation no time passes meanwhile, and the next run needs the same stacks.
+      if (kernel_.chooser == nullptr) contexts_.trim();
       poll(backend::TurnMode::Block);
       continue;
     }
