@@ -86,6 +86,7 @@ class TurnOrder {
 
   /// Null when nobody is in here. REQUIRES: nobody has the turn.
   [[nodiscard]] Member* first() const noexcept {
+    FERMATA_ASSERT(heap_.empty() || heap_.front().when != kAtOnce);
     return heap_.empty() ? nullptr : heap_.front().member;
   }
   /// When the first of those that wait can go on.
@@ -101,7 +102,7 @@ class TurnOrder {
 
  private:
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
-  /// Of whoever has the turn.
+  /// The time of whoever has the turn.
   static constexpr Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
 
   struct Entry {
