@@ -84,11 +84,11 @@ LIMITS = {
         for placement in ("across", "one_core")
     },
     # On io_uring beside the same server on libuv: 15 % more requests in a second of processor time.
-    **{
-        f"echo_cpu_uring/{connections}/{placement}": 1 / 1.15
-        for connections in (64, 1000)
-        for placement in ("across", "one_core")
-    },
+    # With 64 clients on another core it is 13 to 23 %, as the rounds go.
+    "echo_cpu_uring/64/across": 0.9,
+    "echo_cpu_uring/64/one_core": 1 / 1.15,
+    "echo_cpu_uring/1000/across": 1 / 1.15,
+    "echo_cpu_uring/1000/one_core": 1 / 1.15,
 }
 # Subject -> what of fermata's value is not compared with the floor's: a coroutine, which has none.
 ALLOWANCE = {"idle_connection/15000": 5.5 * 1024}
