@@ -37,7 +37,7 @@ LIMITS = {
     "yield/1000": 1.5,
     "yield/10000": 1.3,
     "spawn_finish/1000": 2.8,
-    "spawn_await": 3.0,
+    "spawn_await": 2.2,
     "mutex": 0.5,
     "always": 3.0,  # beside a check written by hand: a third of a nanosecond more
     "sometimes": 3.0,  # beside the test of a null pointer
@@ -47,24 +47,24 @@ LIMITS = {
     "postgresql_queries/64": 0.9,
     "postgresql_stream/1000000": 0.9,
     "sqlite_queries": 0.8,
-    "future_complete_await": 5.0,
-    "channel_round_trip": 3.0,
+    "future_complete_await": 3.5,
+    "channel_round_trip": 2.4,
     "channel_message/128": 2.5,
     "select": 1.5,
     "co_await_ready": 1.3,  # beside the plain await
     "co_await_wake": 1.2,  # beside the plain wait
     "task_call": 1.6,
     "draw": 0.01,  # 5 M/s, each on the tape, where the floor does 500 M/s
-    "lost_update": 0.170,  # 1 M/s where mini does 5.87 M/s
+    "lost_update": 0.256,  # 1.5 M/s where mini does 5.87 M/s
     "small_test": 0.0077,  # 20,000/s where mini does 2.6 M/s
-    "simulated_sleepers/1000": 0.328,  # 4 M/s where mini does 12.2 M/s
-    "ping_pong/1": 0.172,  # 3 M/s where the floor does 17.4 M/s
-    "ping_pong/50": 0.219,  # 2.5 M/s where it does 11.4 M/s
-    "echo/1/one_core": 0.95,
-    "echo/64/across": 0.95,
-    "echo/64/one_core": 0.95,
-    "echo/1000/across": 0.85,
-    "echo/1000/one_core": 0.85,
+    "simulated_sleepers/1000": 0.5,  # 6 M/s where mini does 12.2 M/s
+    "ping_pong/1": 0.230,  # 4 M/s where the floor does 17.4 M/s
+    "ping_pong/50": 0.263,  # 3 M/s where it does 11.4 M/s
+    "echo/1/one_core": 0.97,
+    "echo/64/across": 0.97,
+    "echo/64/one_core": 0.97,
+    "echo/1000/across": 0.95,
+    "echo/1000/one_core": 0.95,
     "send_file/1GiB": 0.95,
     "connect/100000": 0.85,
     "idle_connection/15000": 1.3,
@@ -84,8 +84,7 @@ LIMITS = {
         for placement in ("across", "one_core")
     },
     # On io_uring beside the same server on libuv: 15 % more requests in a second of processor time.
-    # With 64 clients on another core it is 13 to 23 %, as the rounds go.
-    "echo_cpu_uring/64/across": 0.9,
+    "echo_cpu_uring/64/across": 1 / 1.15,
     "echo_cpu_uring/64/one_core": 1 / 1.15,
     "echo_cpu_uring/1000/across": 1 / 1.15,
     "echo_cpu_uring/1000/one_core": 1 / 1.15,
@@ -111,8 +110,8 @@ PEER = {
 ABSOLUTE = {
     "memory/10000": 4.8 * 1024,
     "memory/200000": 4.8 * 1024,
-    "calm_cluster/5": 500,
-    "cluster/5": 500,
+    "calm_cluster/5": 1500,
+    "cluster/5": 1500,
     "postgresql_stream_memory/1000000": 1 << 20,
 }
 
