@@ -76,6 +76,10 @@ class TraceKinds {
   std::uint32_t bits_;
 };
 
+/// Thrown by an observer, this ends the run at once: no cancellation, every coroutine is unwound by
+/// force, and `Runtime::run` throws it.
+struct AbandonRun {};
+
 class Observer {
  public:
   Observer(const Observer&) = delete;

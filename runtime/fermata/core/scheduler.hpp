@@ -41,14 +41,6 @@
 #include "fermata/core/soft_resolver.hpp"
 #include "fermata/core/timer.hpp"
 
-namespace fermata::backend {
-
-/// Thrown by an observer, this ends the run at once: no cancellation, every coroutine is unwound by
-/// force, and `Runtime::run` throws it.
-struct AbandonRun {};
-
-}  // namespace fermata::backend
-
 namespace fermata {
 
 namespace detail {
@@ -92,7 +84,6 @@ class Scheduler {
   /// suspend(), but the error that the wait ended with is returned; null when there is none. What
   /// keeps the wait from beginning, such as a cancellation that is due, is thrown.
   [[nodiscard]] std::exception_ptr suspend_for_error(const SourcePlace& place);
-
   /// Waits for one open event and returns its result: resume_when and suspend in one.
   /// REQUIRES: `event` is open.
   void* wait_for(Event& event, const SourcePlace& place);

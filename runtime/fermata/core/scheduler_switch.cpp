@@ -279,7 +279,6 @@ FERMATA_HOT CoroutineBase& Scheduler::answered_by(Event& event, const SourcePlac
   CoroutineBase& me = suspendable("wait");
   FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
   FERMATA_REQUIRE(me.waker_.empty(), "wait: the coroutine has registered other events already");
-  FERMATA_ASSERT(!event.is_closed());
   event.mark_result_used();
   me.waker_.add(event, backend::WakeRule::Resolve);
   wait_until_answered(me, event.is_startable(), place);
@@ -287,6 +286,7 @@ FERMATA_HOT CoroutineBase& Scheduler::answered_by(Event& event, const SourcePlac
 }
 
 void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
+  FERMATA_ASSERT(!event.is_closed());
   CoroutineBase& me = answered_by(event, place);
   if (me.waker_.error) [[unlikely]] {
     throw_wait_error(me);
@@ -297,6 +297,7 @@ void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
 }
 
 std::exception_ptr Scheduler::wait_for_end(Event& event, const SourcePlace& place) {
+  FERMATA_ASSERT(!event.is_closed());
   CoroutineBase& me = answered_by(event, place);
   if (me.waker_.error) [[unlikely]] {
     return me.waker_.take_error();

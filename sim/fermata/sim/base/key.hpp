@@ -10,6 +10,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "fermata/base/assert.hpp"
+
 namespace fermata::sim {
 
 /// Spreads the bits of `x` (the finaliser of splitmix64); a bijection.
@@ -26,6 +28,7 @@ namespace fermata::sim {
 
 /// Up to eight bytes of a text as a number, the first one lowest.
 [[nodiscard]] constexpr std::uint64_t word_of(std::string_view text) noexcept {
+  FERMATA_ASSERT(text.size() <= sizeof(std::uint64_t));
   std::uint64_t word = 0;
   if (!std::is_constant_evaluated() && std::endian::native == std::endian::little &&
       text.size() == sizeof word) {
