@@ -94,7 +94,7 @@ def check_limits(run):
     assert rows["cancelled_timers/libuv"]["ratio"] == 5
     assert rows["yield/2/go"]["limit"] is None and rows["yield/2/go"]["ok"]
     without = {key: values for key, values in planted().items() if key[1] != "libuv"}
-    missing = [row["name"] for row in run.missing(without, re.compile("^cancelled_timers$"))]
+    missing = [row["name"] for row in run.missing(without, re.compile("^cancelled_timers$"), {})]
     assert missing == ["cancelled_timers/libuv"], missing
 
 

@@ -44,6 +44,8 @@ class SimReactor final : public backend::Reactor {
   [[nodiscard]] WallTime wall_clock() noexcept override;
   void attach(Runtime& runtime) override;
   std::vector<std::string> detach() noexcept override;
+  /// Time that is not real passes in turns only: each look is one.
+  [[nodiscard]] Duration turn_spacing() const noexcept override { return Duration::zero(); }
   void turn(backend::TurnMode mode, Instant wake_by) override;
   void wake() noexcept override;
   void watch_control_signals(std::span<const int> signums) override;
