@@ -87,6 +87,7 @@ NOTES = """\
 
 def built(folder, builds=None):
     """Builds all peers into `folder`: peer -> why it could not be, for those that could not."""
+    folder = folder.resolve()  # The compilers run elsewhere.
     folder.mkdir(parents=True, exist_ok=True)
     reasons = {}
     for peer, build in (builds or BUILDS).items():
