@@ -86,7 +86,7 @@ class Function<R(Args...)> {
 
   struct Operations {
     R (*call)(void* storage, Args... args);
-    void (*move)(void* to, void* from) noexcept;  // And destroys `from`. Null: bytes are copied.
+    void (*move)(void* to, void* from) noexcept;  // Ends `from` too; null: a copy of bytes.
     void (*destroy)(void* storage) noexcept;      // Null: there is nothing to do.
   };
 

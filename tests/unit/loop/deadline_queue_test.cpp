@@ -56,7 +56,7 @@ TEST_F(LoopDeadlineQueue, CountsOnlyTheLastPushOfATimer) {
   TimerSource& again = push(5);
   TimerSource& other = push(5);
   queue_.remove(again);
-  queue_.push(again);  // Of the same deadline: behind the other now.
+  queue_.push(again);  // Its deadline is that of the other, which was armed earlier.
   EXPECT_EQ(queue_.pop_due(Instant{5}), &other);
   EXPECT_EQ(queue_.pop_due(Instant{5}), &again);
   EXPECT_EQ(queue_.pop_due(Instant{5}), nullptr);

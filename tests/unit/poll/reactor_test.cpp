@@ -72,7 +72,7 @@ MAIN_TEST_F(PollReactor, NamesThePartThatItHasNot) {
   EXPECT_EQ(
       thrown_by([] { (void)reactor().streams().open_standard(backend::StandardStream::Input); }),
       prefix + "standard input'");
-  delay(1ms);  // And it goes on.
+  delay(1ms);  // The run goes on.
 }
 
 TEST_F(PollReactor, LeavesNothingBehind) {
@@ -250,7 +250,7 @@ MAIN_TEST_F(PollReactor, RefusesFoldersAndFilesAndWhatIsNotOpen) {
   EXPECT_EQ(refusal(file), text(file, "Bad file descriptor"));
   EXPECT_EQ(refusal(1'000'000), text(1'000'000, "Bad file descriptor"));
   ::close(folder);
-  delay(1ms);  // And it goes on.
+  delay(1ms);  // The run goes on.
 }
 
 /// Two connected TCP sockets, which the program has to itself.

@@ -53,7 +53,7 @@ MAIN_TEST_F(UringReactor, NamesThePartThatItHasNot) {
   EXPECT_EQ(
       thrown_by([&] { (void)reactor.streams().open_standard(backend::StandardStream::Input); }),
       prefix + "standard input'");
-  delay(1ms);  // And it goes on.
+  delay(1ms);  // The run goes on.
 }
 
 TEST_F(UringReactor, LeavesNothingBehind) {

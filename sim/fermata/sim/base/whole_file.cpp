@@ -55,7 +55,7 @@ std::string whole_file(const std::string& path) {
   if (file < 0) return text;
   struct stat status = {};
   if (os::kernel.fstat(file, &status) == 0 && status.st_size > 0) {
-    text.resize(static_cast<std::size_t>(status.st_size) + 1);  // And room to see its end.
+    text.resize(static_cast<std::size_t>(status.st_size) + 1);  // One more byte, to see its end.
   }
   std::size_t size = 0;
   for (ssize_t count = 1; count > 0 || (count < 0 && errno == EINTR);) {

@@ -72,10 +72,10 @@ void SimKernel::serve() {
   if (index_ == 0) network_.set_local_names(machine_, &share_->unix_names);
 }
 
-// What has not served is as it was.
+// A kernel that has not served since its last beginning is still as new.
 void SimKernel::begin_life() {
   if (!std::exchange(serves_, false)) return;
-  if (std::exchange(knows_places_, false)) known_places_.fill({});  // Libraries may be unloaded.
+  if (std::exchange(knows_places_, false)) known_places_.fill({});  // Their code may be unloaded.
   idle_calls_ = 0;
   calls_after_end_ = 0;
   calls_in_vain_ = 0;

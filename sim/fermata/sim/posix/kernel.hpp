@@ -55,7 +55,8 @@ class SimKernel final : public posix::Kernel, private SignalHost, private Thread
   /// A process begins: with the variables of libraries as they were loaded, and without memory of
   /// theirs. That of the process before it can be read until then.
   void begin_life();
-  /// Code that may call it is about to run.
+  /// Code that may call it is about to run: from now on it may differ from a new one. Cheap to
+  /// repeat; each switch to the program calls it.
   void serve();
   /// Its main coroutine is about to end.
   void main_ends() {
