@@ -33,7 +33,7 @@ class WaitersPlay {
         late_(played.nanoseconds ? 0ns : 1ms) {
     for (File& each : files_) each.number = kernel_.open();
     begin_ = kernel_.now();
-    kernel_.on_batch = [this] { replace_early(); };
+    kernel_.on_found = [this](int number) { replace_early(number); };
     for (const FileEvent& event : script.events) plan(event);
     Runtime runtime(poll::make_reactor(poll::make_backend(played.kind)), options());
     try {
@@ -99,12 +99,13 @@ class WaitersPlay {
     kernel_.set_ready(kernel_.open(), EPOLLIN | EPOLLOUT);
   }
 
-  /// Between what the kernel finds and its answer.
-  void replace_early() {
+  /// Between what the kernel finds and its answer. Other files have their turn when they are found:
+  /// who waits for one may have been told already, rightly, and not run yet.
+  void replace_early(int number) {
     if (!kernel_.answers().once_in(16)) return;
-    const auto open = std::find_if(files_.begin(), files_.end(),
-                                   [](const File& each) { return each.number >= 0; });
-    if (open != files_.end()) replace(*open);
+    const auto found = std::find_if(files_.begin(), files_.end(),
+                                    [&](const File& each) { return each.number == number; });
+    if (found != files_.end()) replace(*found);
   }
 
   void run_all() {

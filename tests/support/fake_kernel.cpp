@@ -181,7 +181,9 @@ std::optional<std::vector<FakeKernel::Asked>> FakeKernel::wait_for(const Asking&
   }
   if (found.empty()) return found;
   found = batch_of(std::move(found), room);
-  if (on_batch) on_batch();
+  if (on_found) {
+    for (const Asked& each : found) on_found(each.number);
+  }
   return found;
 }
 

@@ -97,8 +97,8 @@ class FakeKernel {
   /// What the kernel was asked to look for in the last wait, also inside an epoll that it was asked
   /// to look at: number -> events.
   [[nodiscard]] const std::map<int, std::uint32_t>& asked() const noexcept { return asked_; }
-  /// Called when a batch is made up and not answered yet: what other threads do meanwhile.
-  std::function<void()> on_batch;
+  /// Called for each number that is found, before the answer: what other threads do meanwhile.
+  std::function<void(int number)> on_found;
   /// Waits so far.
   [[nodiscard]] std::size_t waits() const noexcept { return waits_; }
   [[nodiscard]] bool lost_patience() const noexcept { return lost_patience_; }
