@@ -8,17 +8,17 @@ namespace fermata::sim::detail {
 
 bool Pipe::send(std::span<const std::byte> bytes, Instant arrival) {
   FERMATA_ASSERT(bytes.size() <= room());
-  if (!push({arrival, Kind::Bytes, bytes.size()})) return false;
+  if (!push({arrival, static_cast<std::uint32_t>(bytes.size()), Kind::Bytes})) return false;
   bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   return true;
 }
 
 bool Pipe::send_end(Instant arrival) {
-  return !std::exchange(end_sent_, true) && push({arrival, Kind::End, 0});
+  return !std::exchange(end_sent_, true) && push({arrival, 0, Kind::End});
 }
 
 bool Pipe::send_reset(Instant arrival) {
-  const bool sent = push({arrival, Kind::Reset, 0});
+  const bool sent = push({arrival, 0, Kind::Reset});
   reset_sent_ = true;
   return sent;
 }
@@ -31,10 +31,11 @@ void Pipe::lose_unsent() {
   arrived_ = std::min(arrived_, kept);
   FERMATA_ASSERT(read_ <= arrived_);
   ended_ = false;
-  std::erase_if(under_way_, [](const Segment& segment) { return segment.kind == Kind::End; });
-  for (auto segment = under_way_.rbegin(); segment != under_way_.rend(); ++segment) {
-    const std::size_t part = std::min(lost, segment->size);
-    segment->size -= part;
+  forget_arrived();
+  std::erase_if(segments_, [](const Segment& segment) { return segment.kind == Kind::End; });
+  for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) {
+    const std::size_t part = std::min<std::size_t>(lost, segment->size);
+    segment->size -= static_cast<std::uint32_t>(part);
     lost -= part;
   }
 }
@@ -43,18 +44,26 @@ bool Pipe::push(Segment segment) {
   if (reset_sent_) return false;
   segment.arrival = std::max(segment.arrival, last_arrival_);
   last_arrival_ = segment.arrival;
-  under_way_.push_back(segment);
+  segments_.push_back(segment);
   return true;
 }
 
-void Pipe::arrive_first() {
-  FERMATA_ASSERT(!under_way_.empty());
-  const Segment& segment = under_way_.front();
-  arrived_ += segment.size;
+void Pipe::arrive_due(Instant now) {
+  FERMATA_ASSERT(next_arrival() <= now);
+  do {
+    const Segment& segment = segments_[first_];
+    arrived_ += segment.size;
+    ended_ = ended_ || segment.kind == Kind::End;
+    broken_ = broken_ || segment.kind == Kind::Reset;
+  } while (++first_ < segments_.size() && segments_[first_].arrival <= now);
   FERMATA_ASSERT(arrived_ <= bytes_.size());
-  ended_ = ended_ || segment.kind == Kind::End;
-  broken_ = broken_ || segment.kind == Kind::Reset;
-  under_way_.pop_front();
+  if (first_ > segments_.size() / 2) forget_arrived();
+}
+
+void Pipe::forget_arrived() noexcept {
+  FERMATA_ASSERT(first_ <= segments_.size());
+  segments_.erase(segments_.begin(), segments_.begin() + static_cast<std::ptrdiff_t>(first_));
+  first_ = 0;
 }
 
 void Pipe::drop_last(std::size_t bytes) noexcept {

@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <vector>
 
@@ -48,22 +47,23 @@ class Pipe {
   /// Schedules the arrival of held data: `when` is called for each size, in order.
   template <class F>
   void resume(F when) {
-    for (Segment& segment : under_way_) {
+    for (std::size_t i = first_; i < segments_.size(); ++i) {
+      Segment& segment = segments_[i];
       if (segment.arrival == Instant::never()) segment.arrival = when(segment.size);
       FERMATA_ASSERT(segment.arrival != Instant::never());
     }
-    if (!under_way_.empty()) last_arrival_ = under_way_.back().arrival;
+    if (first_ < segments_.size()) last_arrival_ = segments_.back().arrival;
   }
 
   // --- the receiver's side ---
 
   /// When the next segment under way arrives; never() when there is none.
   [[nodiscard]] Instant next_arrival() const noexcept {
-    return under_way_.empty() ? Instant::never() : under_way_.front().arrival;
+    return first_ < segments_.size() ? segments_[first_].arrival : Instant::never();
   }
   /// Delivers the data that is due.
   void arrive(Instant now) {
-    while (next_arrival() <= now) arrive_first();
+    if (next_arrival() <= now) arrive_due(now);
   }
   [[nodiscard]] std::size_t under_way() const noexcept { return bytes_.size() - arrived_; }
 
@@ -84,17 +84,21 @@ class Pipe {
   enum class Kind : std::uint8_t { Bytes, End, Reset };
   struct Segment {
     Instant arrival;
+    std::uint32_t size;  // Not more than two buffers hold, each of an int.
     Kind kind;
-    std::size_t size;
   };
 
-  void arrive_first();
+  /// REQUIRES: a segment is due.
+  void arrive_due(Instant now);
+  /// Drops the segments that have arrived.
+  void forget_arrived() noexcept;
   /// Returns whether it is still sent.
   bool push(Segment segment);
 
   std::size_t sender_buffer_ = kBuffer;
   std::size_t receiver_buffer_ = kBuffer;
-  std::deque<Segment> under_way_;
+  std::vector<Segment> segments_;  // In order: arrived, under way.
+  std::size_t first_ = 0;          // Where those under way begin.
   Instant last_arrival_;
   std::vector<std::byte> bytes_;  // In order: read, arrived, under way.
   std::size_t read_ = 0;          // Where what is not read begins,
