@@ -12,4 +12,17 @@ namespace fermata::detail {
   return std::make_exception_ptr(InputOutputError(text));
 }
 
+/// The error of whoever waits on a handle that is closed. Made for the first one: mostly nobody
+/// waits.
+class ParkedError {
+ public:
+  [[nodiscard]] const std::exception_ptr& get() {
+    if (error_ == nullptr) error_ = closed_error("Stream was closed");
+    return error_;
+  }
+
+ private:
+  std::exception_ptr error_;
+};
+
 }  // namespace fermata::detail

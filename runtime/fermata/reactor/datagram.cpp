@@ -214,15 +214,15 @@ void DatagramHandle::change_membership(const char* operation, const Address& gro
 
 void DatagramHandle::fail_parked() {
   FERMATA_ASSERT(is_closed());
-  const std::exception_ptr error = detail::closed_error("Stream was closed");
+  detail::ParkedError error;
   receiving_ = false;
   held_.clear();
   while (ReceiveRequest* const reader = readers_.first()) {
     readers_.remove(*reader);
-    reader->fail(error);
+    reader->fail(error.get());
   }
   for (PendingSend& send : sends_) {
-    if (send.request != nullptr) std::exchange(send.request, nullptr)->fail(error);
+    if (send.request != nullptr) std::exchange(send.request, nullptr)->fail(error.get());
   }
 }
 

@@ -313,12 +313,14 @@ void FileHandle::settle(FileReadRequest& reader, std::size_t accepted) noexcept 
 
 void FileHandle::fail_parked() {
   FERMATA_ASSERT(is_closed());
-  const auto error = detail::closed_error("Stream was closed");
+  detail::ParkedError error;
   untaken_ = nullptr;
   for (FileOperation* operation : running_) {
-    if (operation->request != nullptr) std::exchange(operation->request, nullptr)->ended(error);
+    if (operation->request != nullptr) {
+      std::exchange(operation->request, nullptr)->ended(error.get());
+    }
   }
-  fail_waiting(error);
+  if (!line_.empty() || next_locking_ != nullptr) fail_waiting(error.get());
 }
 
 void FileHandle::fail_waiting(const std::exception_ptr& error) noexcept {

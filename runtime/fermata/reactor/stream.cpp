@@ -414,19 +414,19 @@ void StreamHandle::connected(int code) {
 
 void StreamHandle::fail_parked() {
   FERMATA_ASSERT(is_closed());
-  const std::exception_ptr error = detail::closed_error("Stream was closed");
+  detail::ParkedError error;
   reading_ = false;
-  if (connecting_ != nullptr) std::exchange(connecting_, nullptr)->fail(error);
+  if (connecting_ != nullptr) std::exchange(connecting_, nullptr)->fail(error.get());
   while (ReadRequest* reader = readers_.first()) {
     readers_.remove(*reader);
-    reader->fail(error);
+    reader->fail(error.get());
   }
   while (ReadableRequest* watcher = watchers_.first()) {
     watchers_.remove(*watcher);
-    watcher->fail(error);
+    watcher->fail(error.get());
   }
   for (PendingWrite& write : writes_) {
-    if (write.request != nullptr) std::exchange(write.request, nullptr)->fail(error);
+    if (write.request != nullptr) std::exchange(write.request, nullptr)->fail(error.get());
   }
 }
 
