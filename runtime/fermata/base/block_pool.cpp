@@ -46,8 +46,12 @@ void* BlockPool::allocate_large(std::size_t bytes) {
 void BlockPool::release_large(void* block) noexcept { ::operator delete(block, kAlignment); }
 
 void BlockPool::fill(Free& block, std::size_t bytes) noexcept {
-  std::memcpy(&block.filled, &kFreedPattern, sizeof block.filled);
-  std::ranges::fill(rest_of(block, bytes), kFreedPattern);
+  Free* const next = block.next;
+  auto* const words = reinterpret_cast<std::uint64_t*>(&block);
+  for (std::size_t at = 0; at < bytes / sizeof *words; at += kUnit / sizeof *words) {
+    std::fill_n(words + at, kUnit / sizeof *words, kFreedPattern);  // A line at a time: no loop.
+  }
+  block.next = next;
 }
 
 void BlockPool::check(const Free& block, std::size_t bytes) noexcept {
