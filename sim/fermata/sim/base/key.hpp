@@ -30,10 +30,19 @@ namespace fermata::sim {
 [[nodiscard]] constexpr std::uint64_t word_of(std::string_view text) noexcept {
   FERMATA_ASSERT(text.size() <= sizeof(std::uint64_t));
   std::uint64_t word = 0;
-  if (!std::is_constant_evaluated() && std::endian::native == std::endian::little &&
-      text.size() == sizeof word) {
-    std::memcpy(&word, text.data(), sizeof word);
-    return word;
+  if (!std::is_constant_evaluated() && std::endian::native == std::endian::little) {
+    const char* const end = text.data() + text.size();
+    if (text.size() == sizeof word) {
+      std::memcpy(&word, text.data(), sizeof word);
+      return word;
+    }
+    if (text.size() >= sizeof(std::uint32_t)) {  // Two halves, which may overlap.
+      std::uint32_t low = 0;
+      std::uint32_t high = 0;
+      std::memcpy(&low, text.data(), sizeof low);
+      std::memcpy(&high, end - sizeof high, sizeof high);
+      return std::uint64_t{high} << 8 * (text.size() - sizeof high) | low;
+    }
   }
   unsigned bits = 0;
   for (const char letter : text) {

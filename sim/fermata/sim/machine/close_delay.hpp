@@ -15,6 +15,7 @@ namespace fermata::sim::detail {
 /// call the handle what `name` returns.
 template <std::invocable Name>
 [[nodiscard]] Duration close_delay(Machine& machine, std::uint64_t key, const Name& name) {
+  constexpr std::uint64_t kCloseKey = key_of("close");
   constexpr Duration kLeast = std::chrono::microseconds(10);
   constexpr std::uint64_t kDelays = 12;  // Each twice the one before.
   const auto tell = [&](const Decision& decision) {
@@ -22,7 +23,7 @@ template <std::invocable Name>
                        amount(kLeast * (1 << decision.value)));
   };
   const std::uint64_t slow = machine.faults().strength(
-      Fault::SlowClose, backend::RandomStream::Time, key_of(key, "close"), kDelays, tell);
+      Fault::SlowClose, backend::RandomStream::Time, key_of(key, kCloseKey), kDelays, tell);
   return slow == 0 ? Duration::zero() : kLeast * (1 << slow);
 }
 

@@ -16,11 +16,15 @@
 
 namespace fermata::sim::detail {
 
+namespace {
+constexpr std::uint64_t kDelayKey = key_of("delay");
+}
+
 Connection::Connection(std::uint64_t number, End client, End server, LinkState& there,
                        LinkState& back)
     : key_(key_of(there.key(), number - 1)),
       number_(number),
-      delay_keys_{key_of(key_of(key_, Client), "delay"), key_of(key_of(key_, Server), "delay")},
+      delay_keys_{key_of(key_of(key_, Client), kDelayKey), key_of(key_of(key_, Server), kDelayKey)},
       ends_{client, server},
       links_{&there, &back} {
   FERMATA_ASSERT(&there.from() == ends_[Client].machine);

@@ -22,9 +22,11 @@ namespace fermata::sim::detail {
 
 namespace {
 
-void require_descriptor(Machine& machine, std::string_view peer) {
+/// `peer` is an address or a path.
+template <class Place>
+void require_descriptor(Machine& machine, const Place& peer) {
   if (out_of_descriptors(machine, backend::RandomStream::Network, "connection")) {
-    throw InputOutputError(fmt::format("connect to {}", peer), EMFILE);
+    throw InputOutputError(fmt::format("connect to {}", peer.text()), EMFILE);
   }
 }
 
@@ -43,7 +45,7 @@ Ref<backend::ListenerHandle> SimStreams::open_listener(const backend::PipePath& 
 }
 
 Ref<backend::StreamHandle> SimStreams::open_connection(const backend::PipePath& peer) {
-  require_descriptor(machine_, peer.text());
+  require_descriptor(machine_, peer);
   auto* stream =
       new SimStream(attachment_, network_, network_.make_local_connection(machine_, peer.text()),
                     Connection::Client);
@@ -70,7 +72,7 @@ Ref<backend::StreamHandle> SimStreams::open_standard(backend::StandardStream whi
 }
 
 Ref<backend::StreamHandle> SimStreams::open_connection(const Address& peer) {
-  require_descriptor(machine_, peer.text());
+  require_descriptor(machine_, peer);
   auto* stream = new SimStream(attachment_, network_, connection_to(machine_, network_, peer),
                                Connection::Client);
   auto handle = Ref<backend::StreamHandle>::adopt(*stream);
