@@ -8,7 +8,6 @@
 #include <cstring>
 #include <new>
 #include <span>
-#include <type_traits>
 #include <utility>
 
 #include "fermata/base/freed_memory.hpp"
@@ -20,10 +19,9 @@ constexpr std::align_val_t kAlignment{64};
 
 /// The words of a freed block behind its link to the next one.
 template <class Block>
-auto rest_of(Block& block, std::size_t bytes) noexcept {
-  using Word = std::conditional_t<std::is_const_v<Block>, const std::uint64_t, std::uint64_t>;
-  return std::span<Word>(reinterpret_cast<Word*>(&block + 1),
-                         (bytes - sizeof(Block)) / sizeof(Word));
+std::span<const std::uint64_t> rest_of(const Block& block, std::size_t bytes) noexcept {
+  return {reinterpret_cast<const std::uint64_t*>(&block + 1),
+          (bytes - sizeof block) / sizeof(std::uint64_t)};
 }
 }  // namespace
 

@@ -5,6 +5,7 @@
 // healthy network.
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -68,6 +69,14 @@ class FaultSet {
   constexpr void add(Fault fault) noexcept { bits_ |= bit(fault); }
   constexpr void remove(Fault fault) noexcept { bits_ &= ~bit(fault); }
   [[nodiscard]] constexpr bool empty() const noexcept { return bits_ == 0; }
+
+  /// Visits each kind that it has, in the order of their declaration.
+  template <class Visit>
+  constexpr void for_each(Visit visit) const {
+    for (std::uint64_t left = bits_; left != 0; left &= left - 1) {
+      visit(static_cast<Fault>(std::countr_zero(left)));
+    }
+  }
 
   friend constexpr bool operator==(FaultSet, FaultSet) = default;
 

@@ -22,16 +22,18 @@ void FaultPlan::begin(FaultSet allowed, FaultListener* listener) noexcept {
   decisions_.set_fault_points(this);
   allowed_ = allowed;
   for (auto& [name, point] : points_) point = {};
-  static constexpr std::array<Kind, kFaultCount> kUndecided{};
-  kinds_ = kUndecided;
-  counts_.fill(0);
+  changed_.for_each([&](Fault fault) {
+    kinds_[static_cast<std::size_t>(fault)] = {};
+    counts_[static_cast<std::size_t>(fault)] = 0;
+  });
+  changed_ = FaultSet::none();
   stopped_ = false;
 }
 
 bool FaultPlan::is_present(Fault fault) {
-  Kind& kind = kinds_[static_cast<std::size_t>(fault)];
+  const Kind& kind = kinds_[static_cast<std::size_t>(fault)];
   if (kind.presence == Presence::Undecided) {
-    decide(keys_of(fault), allowed_.has(fault), kind);
+    decide(keys_of(fault), allowed_.has(fault), change(fault));
   }
   FERMATA_ASSERT(!stopped_);
   return kind.presence == Presence::Present;
@@ -58,6 +60,7 @@ bool FaultPlan::strikes(std::string_view name) {
 }
 
 void FaultPlan::count(Fault fault) {
+  changed_.add(fault);
   ++counts_[static_cast<std::size_t>(fault)];
   if (listener_ != nullptr) listener_->struck(fault, decisions_.last_sentence());
 }

@@ -74,7 +74,7 @@ class FaultPlan final : private FaultPoints {
   std::uint64_t place(Fault fault, backend::RandomStream stream, std::uint64_t key,
                       std::uint64_t subject, Odds odds, const Tell& teller) {
     if (!allows(fault)) return 0;
-    Kind& kind = kinds_[static_cast<std::size_t>(fault)];
+    Kind& kind = change(fault);
     FERMATA_ASSERT(kind.presence == Presence::Undecided);
     if (kind.odds.numerator == 0) kind.odds = odds;
     const std::uint64_t placed = decisions_.draw_place(stream, key, subject, odds, teller);
@@ -84,13 +84,14 @@ class FaultPlan final : private FaultPoints {
   /// What was planned by place() has come to pass.
   void struck_as_planned(Fault fault) {
     FERMATA_ASSERT(allows(fault));
+    changed_.add(fault);
     ++counts_[static_cast<std::size_t>(fault)];
   }
 
   /// `fault` is planned by somebody else from now on: by itself it does not strike any more.
   void leave_to_plan(Fault fault) noexcept {
     FERMATA_ASSERT(fault != Fault::Point);
-    kinds_[static_cast<std::size_t>(fault)].presence = Presence::Absent;
+    change(fault).presence = Presence::Absent;
   }
 
   [[nodiscard]] const FaultCounts& counts() const noexcept { return counts_; }
@@ -117,6 +118,11 @@ class FaultPlan final : private FaultPoints {
 
   bool strikes(std::string_view name) override;
 
+  /// The kind, for a change.
+  Kind& change(Fault fault) noexcept {
+    changed_.add(fault);
+    return kinds_[static_cast<std::size_t>(fault)];
+  }
   /// Whether this run has it, which is drawn when it is not known.
   bool is_present(Fault fault);
   void count(Fault fault);
@@ -129,6 +135,7 @@ class FaultPlan final : private FaultPoints {
   FaultSet allowed_ = FaultSet::none();
   std::array<Kind, kFaultCount> kinds_;
   FaultCounts counts_{};
+  FaultSet changed_ = FaultSet::none();               // The others are as at the begin of a run.
   std::map<std::string, Point, std::less<>> points_;  // By name; of earlier runs too.
   bool stopped_ = false;
 };
