@@ -13,8 +13,8 @@ namespace {
 
 constexpr unsigned kEntries = 1024;
 constexpr unsigned kCompletions = 4096;
-/// How long the end waits for operations that were cancelled.
-constexpr Duration kDrainLimit = std::chrono::seconds(1);
+/// How long the end waits for operations that were cancelled before it cancels them again.
+constexpr Duration kDrainRound = std::chrono::seconds(1);
 
 /// The ways to set it up, best first: who completes what, and when.
 constexpr unsigned kWays[] = {
@@ -119,23 +119,22 @@ void Ring::tell_next() noexcept {
   if (Operation* const operation = take_next(result, flags)) operation->completed(result, flags);
 }
 
+// All of them wait for sockets or descriptors, which the kernel lets go of when it is asked.
 void Ring::drain() noexcept {
-  if (in_flight_ > 0) {
-    io_uring_sqe* const entry = next_entry();
-    io_uring_prep_cancel(entry, nullptr, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
-    io_uring_sqe_set_data(entry, nullptr);
-  }
-  const Instant deadline = os::now() + kDrainLimit;
-  while (in_flight_ > 0 && os::now() < deadline) {
-    try {
-      enter(deadline);
-    } catch (const PollError&) {
-      return;  // The end of the ring ends them too, a little later.
+  Instant cancel_at = os::now();
+  while (in_flight_ > 0) {
+    if (os::now() >= cancel_at) {
+      io_uring_sqe* const entry = next_entry();
+      io_uring_prep_cancel(entry, nullptr, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
+      io_uring_sqe_set_data(entry, nullptr);
+      cancel_at = os::now() + kDrainRound;
     }
+    enter(cancel_at);
     int result = 0;
     unsigned flags = 0;
     for (unsigned left = io_uring_cq_ready(&ring_); left > 0; --left) take_next(result, flags);
   }
+  FERMATA_ASSERT(in_flight_ == 0);
 }
 
 }  // namespace fermata::uring::detail
