@@ -60,6 +60,7 @@ bool FaultPlan::strikes(std::string_view name) {
 }
 
 void FaultPlan::count(Fault fault) {
+  FERMATA_ASSERT(!stopped_);
   changed_.add(fault);
   ++counts_[static_cast<std::size_t>(fault)];
   if (listener_ != nullptr) listener_->struck(fault, decisions_.last_sentence());

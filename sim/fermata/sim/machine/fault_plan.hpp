@@ -120,6 +120,7 @@ class FaultPlan final : private FaultPoints {
 
   /// The kind, for a change.
   Kind& change(Fault fault) noexcept {
+    FERMATA_ASSERT(static_cast<std::size_t>(fault) < kinds_.size());
     changed_.add(fault);
     return kinds_[static_cast<std::size_t>(fault)];
   }
