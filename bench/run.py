@@ -572,7 +572,10 @@ def main():
             Processes(options.build, wanted),
             Building(wanted),
         ]
-        table = measure(contestants, options.rounds)
+        try:
+            table = measure(contestants, options.rounds)
+        except subprocess.SubprocessError as error:  # It names the command.
+            sys.exit(f"bench: {error}")
     rows = [*judged(table), *growth(table), *missing(table, wanted, echo.skipped)]
     rows += others.missing() if others else ()
 

@@ -4,7 +4,7 @@
 
 usage: peers_check.py SOURCE_DIR
 
-Nothing is built or measured here: the tables of the tests are planted.
+Nothing is built or measured here: the tables and programs of the tests are planted.
 """
 
 import pathlib
@@ -130,6 +130,26 @@ def check_page(peers, page):
         assert line in page.splitlines(), f"docs/bench/peers.md: write it anew, it lacks: {line}"
 
 
+DYING = """#!/bin/sh
+case $1 in --benchmark_list_tests) echo yield/fermata/2;; *) kill -SEGV $$;; esac
+"""
+
+
+def check_deaths(root):
+    """The program that dies while it measures is named."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("fermata_bench", DYING), ("loop/fermata_loop_bench", "#!/bin/sh\n")):
+            program = pathlib.Path(folder) / "bench" / name
+            program.parent.mkdir(parents=True, exist_ok=True)
+            program.write_text(text, encoding="utf-8")
+            program.chmod(0o755)
+        command = [root / "bench/run.py", "--build", folder, "--rounds", "1", "--filter", "yield"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done
+    assert done.stderr.startswith("bench: ") and "fermata_bench" in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1 and "SIGSEGV" in done.stderr, done.stderr
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -142,6 +162,7 @@ def main():
     check_writer(peers)
     check_reasons(peers)
     check_limits(run)
+    check_deaths(root)
     check_rows(peers, root)
     check_page(peers, (root / "docs/bench/peers.md").read_text(encoding="utf-8"))
 
