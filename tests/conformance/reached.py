@@ -25,7 +25,7 @@ import sys
 
 # How the types that a suite runs on name the arm.
 ARMS = {
-    "uv": re.compile(r"UvArmOf<fermata::conformance::InSystemOrder>|ProgramsOnUv"),
+    "uv": re.compile(r"RealArm<fermata::conformance::OnUv>|ProgramsOnUv"),
     "sim": re.compile(r"SimArm|ProgramsOnSim"),
 }
 

@@ -3,42 +3,20 @@
 
 #include <gtest/gtest.h>
 
-#include <csignal>
-#include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 
-#include "fermata/base/function_ref.hpp"
-#include "fermata/core/runtime.hpp"
 #include "fermata/uring/reactor.hpp"
+#include "tests/conformance/real_arm.hpp"
 
 namespace fermata::conformance {
 
-/// The reactor on io_uring, in this process. Where the system refuses it, the arm's tests are
-/// skipped, with the cause.
-struct UringArm {
-  static constexpr bool kReal = true;
-
-  /// Runs `body` as the main coroutine; throws what ended it.
-  static void run(detail::FunctionRef<void()> body) {
-    Runtime runtime(uring::make_reactor(), {.handle_stop_signals = false});
-    EXPECT_EQ(runtime.run(body), 0);
-  }
-
-  /// Runs `body` and says what ended the run; empty when nothing did.
-  static std::string error_of(detail::FunctionRef<void()> body) {
-    Runtime runtime(uring::make_reactor(), {.handle_stop_signals = false});
-    try {
-      runtime.run(body);
-    } catch (const std::exception& error) {
-      return error.what();
-    }
-    return {};
-  }
-
-  /// The program that runs gets `signum`.
-  static void raise(int signum) { std::raise(signum); }
+struct OnUring {
+  static std::unique_ptr<backend::Reactor> reactor() { return uring::make_reactor(); }
 };
+/// Where the system refuses it, the arm's tests are skipped, with the cause.
+using UringArm = RealArm<OnUring>;
 
 /// Skips tests that need an io_uring, by their type parameter or the name of their suite, before
 /// they begin.

@@ -1,58 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <csignal>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <string>
 
-#include "fermata/base/function_ref.hpp"
-#include "fermata/core/runtime.hpp"
 #include "fermata/uv/reactor.hpp"
+#include "tests/conformance/real_arm.hpp"
 
 namespace fermata::conformance {
 
-/// A reactor on libuv, in this process, as `Make` makes it.
-template <class Make>
-struct UvArmOf {
-  static constexpr bool kReal = true;
-
-  /// Runs `body` as the main coroutine; throws what ended it.
-  static void run(detail::FunctionRef<void()> body) {
-    Runtime runtime(Make::reactor(), {.handle_stop_signals = false});
-    EXPECT_EQ(runtime.run(body), 0);
-  }
-
-  /// Runs `body` and says what ended the run; empty when nothing did.
-  static std::string error_of(detail::FunctionRef<void()> body) {
-    Runtime runtime(Make::reactor(), {.handle_stop_signals = false});
-    try {
-      runtime.run(body);
-    } catch (const std::exception& error) {
-      return error.what();
-    }
-    return {};
-  }
-
-  /// The program that runs gets `signum`.
-  static void raise(int signum) { std::raise(signum); }
-};
-
-struct InSystemOrder {
+struct OnUv {
   static std::unique_ptr<backend::Reactor> reactor() { return uv::make_reactor(); }
 };
-using UvArm = UvArmOf<InSystemOrder>;
+using UvArm = RealArm<OnUv>;
 
 /// In other orders than the system's; others in each run.
-struct Reordered {
+struct OnUvReordered {
   static std::unique_ptr<backend::Reactor> reactor() {
     static std::uint64_t seed = 0;
     return uv::make_reactor({.reorder = ++seed});
   }
 };
-using UvReorderArm = UvArmOf<Reordered>;
+using UvReorderArm = RealArm<OnUvReordered>;
 
 }  // namespace fermata::conformance
