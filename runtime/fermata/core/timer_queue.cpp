@@ -20,6 +20,10 @@ void bring_in(const Timer& timer) noexcept {
 
 }  // namespace
 
+FERMATA_HOT bool TimerQueue::Entry::is_before(const Entry& other) const noexcept {
+  return deadline != other.deadline ? deadline < other.deadline : sequence < other.sequence;
+}
+
 FERMATA_HOT void TimerQueue::Entry::moved_to(std::size_t index) const noexcept {
   timer->queue_index_ = static_cast<std::uint32_t>(index);
 }

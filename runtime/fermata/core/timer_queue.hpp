@@ -18,6 +18,16 @@ namespace detail {
 
 class TimerQueue {
  public:
+  /// A timer in the heap.
+  struct Entry {
+    Instant deadline;
+    std::uint64_t sequence = 0;
+    Timer* timer = nullptr;
+
+    [[nodiscard]] bool is_before(const Entry& other) const noexcept;
+    void moved_to(std::size_t index) const noexcept;
+  };
+
   /// REQUIRES: `timer` is not in the queue.
   void push(Timer& timer, Instant deadline);
   /// REQUIRES: `timer` is in the queue.
@@ -40,17 +50,6 @@ class TimerQueue {
   [[nodiscard]] bool is_in_order() const noexcept;
 
  private:
-  struct Entry {
-    Instant deadline;
-    std::uint64_t sequence = 0;
-    Timer* timer = nullptr;
-
-    [[nodiscard]] bool is_before(const Entry& other) const noexcept {
-      return deadline != other.deadline ? deadline < other.deadline : sequence < other.sequence;
-    }
-    void moved_to(std::size_t index) const noexcept;
-  };
-
   QuadHeap<Entry> heap_;
   std::uint64_t next_sequence_ = 0;
 };
