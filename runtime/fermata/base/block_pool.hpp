@@ -35,7 +35,8 @@ class BlockPool {
     if (block == nullptr) return carve(size_class);
     FERMATA_UNPOISON(block, (size_class + 1) * kUnit);
     free_[size_class] = block->next;
-    __builtin_prefetch(block->next, 1);  // Who takes one takes another soon.
+    // Who takes one takes another soon. At address zero the processor would search its page tables.
+    if (block->next != nullptr) __builtin_prefetch(block->next, 1);
     if (fills_) check(*block, (size_class + 1) * kUnit);
     return block;
   }
