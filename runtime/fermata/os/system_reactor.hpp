@@ -52,8 +52,8 @@ class SystemReactor : public backend::Reactor {
   [[nodiscard]] fermata::backend::Triggers& triggers() override { return triggers_; }
 
  protected:
-  /// Some twenty times what a turn costs.
-  static constexpr Duration kTurnSpacing = std::chrono::microseconds(20);
+  /// Turns are a few per cent of a busy thread then, also where one costs over a microsecond.
+  static constexpr Duration kTurnSpacing = std::chrono::microseconds(50);
   /// How long detach() waits for what has not come to an end.
   static constexpr Duration kDetachLimit = std::chrono::seconds(5);
 
