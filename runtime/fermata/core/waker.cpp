@@ -5,6 +5,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/timer.hpp"
@@ -77,8 +78,9 @@ void Registration::destroy() noexcept {
 }  // namespace backend
 
 // Where a wait ends: in the same unit as what calls it, so that both become one function.
-void detail::Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
-                             const std::exception_ptr& error, backend::WakeCause cause) {
+[[gnu::flatten]] void detail::Scheduler::wake(CoroutineBase& coroutine, Event* source, void* result,
+                                              const std::exception_ptr& error,
+                                              backend::WakeCause cause) {
   backend::Waker& waker = coroutine.waker_;
   switch (waker.status) {
     case backend::WakerStatus::Queued:
@@ -108,23 +110,21 @@ void detail::Scheduler::wake(CoroutineBase& coroutine, Event* source, void* resu
 
 namespace backend {
 
-void Registration::resolve(Event& event, const Outcome& outcome) {
-  detail::Scheduler& scheduler = event.runtime().scheduler();
-  if (!outcome.error) [[likely]] {
-    return scheduler.wake(*coroutine_, &event, outcome.result, nullptr, WakeCause::Event);
-  }
-  take_error_of(event);
-  scheduler.wake(*coroutine_, &event, outcome.result, event.error_for_waiter(outcome.error),
-                 WakeCause::Event);
-}
-
+// Most waits end with a result. What else ends one is kept out of the way of that.
 [[gnu::flatten]] void Registration::run(Event& event, const Outcome& outcome) {
   FERMATA_ASSERT(&event == source_);
+  if (rule_ != WakeRule::Resolve || outcome.error) [[unlikely]] {
+    return run_rarely(event, outcome);
+  }
+  event.runtime().scheduler().wake(*coroutine_, &event, outcome.result, nullptr, WakeCause::Event);
+}
+
+[[gnu::noinline]] void Registration::run_rarely(Event& event, const Outcome& outcome) {
   CoroutineBase& waiter = *coroutine_;
   detail::Scheduler& scheduler = event.runtime().scheduler();
   switch (rule_) {
     case WakeRule::Resolve:
-      resolve(event, outcome);
+      fail(event, outcome);
       return;
     case WakeRule::Token:
       if (event.void_as_token()) return;
@@ -141,6 +141,13 @@ void Registration::resolve(Event& event, const Outcome& outcome) {
       handler_(*this, event, outcome);
       return;
   }
+}
+
+void Registration::fail(Event& event, const Outcome& outcome) {
+  FERMATA_ASSERT(outcome.error != nullptr);
+  take_error_of(event);
+  event.runtime().scheduler().wake(*coroutine_, &event, outcome.result,
+                                   event.error_for_waiter(outcome.error), WakeCause::Event);
 }
 
 void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler handler,
@@ -174,7 +181,7 @@ void Waker::resume_when(Event& event, WakeRule rule, bool transfer, WaitHandler 
   if (transfer) event.release();
 }
 
-void Waker::fail(const std::exception_ptr& answer) noexcept {
+FERMATA_COLD void Waker::fail(const std::exception_ptr& answer) noexcept {
   FERMATA_ASSERT(answer != nullptr);
   FERMATA_ASSERT(!holds_failed_);
   error = answer;

@@ -74,7 +74,8 @@ class Registration final : public Callback {
   Registration(CoroutineBase& coroutine, std::uint8_t slot) noexcept
       : coroutine_(&coroutine), slot_(slot) {}
   void destroy() noexcept override;
-  void resolve(Event& event, const Outcome& outcome);
+  void run_rarely(Event& event, const Outcome& outcome);
+  void fail(Event& event, const Outcome& outcome);
 
   CoroutineBase* coroutine_;
   Event* source_ = nullptr;
