@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata::detail {
@@ -52,7 +53,8 @@ void FutureBase::resolve(const Outcome& outcome, const SourcePlace& place, Chain
   set(kCompleted);
   std::exception_ptr thrown;
   try {
-    notify_and_close(outcome_);
+    close();
+    notify(outcome_);
   } catch (...) {
     thrown = std::current_exception();
   }
@@ -190,9 +192,12 @@ void FutureBase::dispose() noexcept {
 
 void FutureBase::warn() const noexcept {
   if (is_ignored()) return;
-  const bool failed = outcome_.error != nullptr;
-  const bool unhandled = failed && !exception_caught() && !is_cancelled();
-  if (!unhandled && result_used()) return;
+  const bool unhandled = outcome_.error != nullptr && !exception_caught() && !is_cancelled();
+  if (unhandled || !result_used()) log_warning(unhandled);
+}
+
+FERMATA_COLD void FutureBase::log_warning(bool unhandled) const noexcept {
+  FERMATA_ASSERT(!is_ignored());
   try {
     const std::string name = name_.empty() ? "" : fmt::format(" ('{}')", name_.view());
     if (unhandled) {

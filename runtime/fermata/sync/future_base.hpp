@@ -162,6 +162,7 @@ class FutureBase : public Event {
   void dismiss_writer(bool cancel) noexcept;
   void hand_over_chain(ChainWalk* walk) noexcept;
   void warn() const noexcept;
+  void log_warning(bool unhandled) const noexcept;
   [[nodiscard]] std::string identity() const;
 
   Outcome outcome_;
