@@ -20,6 +20,7 @@
 
 #include "fermata/base/block_pool.hpp"
 #include "fermata/base/function_ref.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/context/context_pool.hpp"
 #include "fermata/core/chooser.hpp"
@@ -173,7 +174,7 @@ class Runtime {
   detail::Link<Runtime> debugger_link_;
 };
 
-inline void Event::touched() const { runtime_->kernel().touched(*this); }
+FERMATA_HOT void Event::touched() const { runtime_->kernel().touched(*this); }
 
 namespace detail {
 

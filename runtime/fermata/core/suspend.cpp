@@ -73,12 +73,6 @@ std::uint64_t random(std::uint64_t bound, SourcePlace place) {
 
 std::uint64_t random_bits(SourcePlace place) { return draw(0, place); }
 
-CoroutineBase& current_coroutine() {
-  CoroutineBase* current = current_runtime().current();
-  FERMATA_REQUIRE(current != nullptr, "no coroutine is running");
-  return *current;
-}
-
 backend::LocalContext& coroutine_context() { return current_coroutine().local(); }
 
 void exit_with(int code) { current_runtime().scheduler().request_exit(code); }

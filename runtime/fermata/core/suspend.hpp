@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/base/source_place.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/core/reactor.hpp"
@@ -49,7 +50,11 @@ void delay(Duration span, SourcePlace place = SourcePlace::current());
 [[nodiscard]] std::uint64_t random_bits(SourcePlace place = SourcePlace::current());
 
 /// The coroutine whose code is running.
-[[nodiscard]] CoroutineBase& current_coroutine();
+[[nodiscard]] inline CoroutineBase& current_coroutine() {
+  CoroutineBase* const current = current_runtime().current();
+  FERMATA_REQUIRE(current != nullptr, "no coroutine is running");
+  return *current;
+}
 
 /// The values of the current coroutine.
 [[nodiscard]] backend::LocalContext& coroutine_context();
@@ -88,8 +93,8 @@ void* wait_with(Event& event, const WaitOptions& options, SourcePlace place);
 /// Waits until `event` fires and returns its result. Throws its error, Timeout, OperationCancelled,
 /// Cancellation; UsageError on a closed event that cannot replay. A closed one that can answers
 /// without suspending.
-inline void* wait(Event& event, const WaitOptions& options = {},
-                  SourcePlace place = SourcePlace::current()) {
+FERMATA_HOT void* wait(Event& event, const WaitOptions& options = {},
+                       SourcePlace place = SourcePlace::current()) {
   if (!options.timeout && options.token == nullptr && !event.is_closed()) [[likely]] {
     return current_runtime().scheduler().wait_for(event, place);
   }

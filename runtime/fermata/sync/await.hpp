@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/suspend.hpp"
 #include "fermata/sync/awaitable.hpp"
 
@@ -16,17 +17,16 @@ namespace fermata {
 /// OperationCancelled and Timeout as `options` say. May suspend. The result stays where it is, for
 /// as long as a handle lives.
 template <Awaitable A>
-decltype(auto) await(const A& awaitable, const WaitOptions& options = {},
-                     SourcePlace place = SourcePlace::current()) {
+FERMATA_HOT decltype(auto) await(const A& awaitable, const WaitOptions& options = {},
+                                 SourcePlace place = SourcePlace::current()) {
   wait(awaitable.event(), options, place);
   return awaitable.result();
 }
 
 /// Awaits a handle that nobody keeps: the result is moved to the caller.
 template <Awaitable A>
-requires(!std::is_reference_v<A> &&
-         !std::is_const_v<A>) AwaitedValue<A> await(A&& awaitable, const WaitOptions& options = {},
-                                                    SourcePlace place = SourcePlace::current()) {
+requires(!std::is_reference_v<A> && !std::is_const_v<A>) FERMATA_HOT AwaitedValue<A> await(
+    A&& awaitable, const WaitOptions& options = {}, SourcePlace place = SourcePlace::current()) {
   const A kept = std::move(awaitable);
   wait(kept.event(), options, place);
   return detail::take_result_of(kept);

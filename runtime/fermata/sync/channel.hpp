@@ -38,6 +38,7 @@
 #include <utility>
 
 #include "fermata/base/given_name.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/sync/channel_core.hpp"
 #include "fermata/sync/channel_future.hpp"
 #include "fermata/sync/ring.hpp"
@@ -60,18 +61,15 @@ class ChannelOf final : public ChannelCore {
     for (std::size_t left = stored(); left > 0; --left) static_cast<void>(ring_.pop());
   }
 
-  void send(T&& value, const WaitOptions& options, const SourcePlace& place) {
-    if (waits_plainly(options) && !is_closed() && has_free_slot() && would_be_kept()) [[likely]] {
-      return store(std::move(value));
-    }
-    if (offer(&value, options, place)) store(std::move(value));
+  FERMATA_HOT void send(T&& value, const WaitOptions& options, const SourcePlace& place) {
+    const bool at_once =
+        waits_plainly(options) && !is_closed() && has_free_slot() && would_be_kept();
+    if (at_once || offer(&value, options, place)) store(std::move(value));
   }
 
-  [[nodiscard]] T recv(const WaitOptions& options, const SourcePlace& place) {
-    if (waits_plainly(options) && has_free_value()) [[likely]] {
-      return take();
-    }
-    const Ref<Event> keep = await_value(options, place);
+  [[nodiscard]] FERMATA_HOT T recv(const WaitOptions& options, const SourcePlace& place) {
+    Ref<Event> keep;
+    if (!waits_plainly(options) || !has_free_value()) keep = await_value(options, place);
     return take();
   }
 
@@ -192,18 +190,18 @@ class Channel {
 
   /// Puts `value` in. Throws ChannelError when the channel is closed, or closes before the value
   /// was accepted; what waits throw.
-  void send(T&& value, const WaitOptions& options = {},
-            SourcePlace place = SourcePlace::current()) const {
+  FERMATA_HOT void send(T&& value, const WaitOptions& options = {},
+                        SourcePlace place = SourcePlace::current()) const {
     core().send(std::move(value), options, place);
   }
-  void send(const T& value, const WaitOptions& options = {},
-            SourcePlace place = SourcePlace::current()) const {
+  FERMATA_HOT void send(const T& value, const WaitOptions& options = {},
+                        SourcePlace place = SourcePlace::current()) const {
     core().send(T(value), options, place);
   }
 
   /// The oldest value. Throws ChannelError when the channel is closed and empty; what waits throw.
-  [[nodiscard]] T recv(const WaitOptions& options = {},
-                       SourcePlace place = SourcePlace::current()) const {
+  [[nodiscard]] FERMATA_HOT T recv(const WaitOptions& options = {},
+                                   SourcePlace place = SourcePlace::current()) const {
     return core().recv(options, place);
   }
 

@@ -20,6 +20,7 @@
 #include <string>
 #include <utility>
 
+#include "fermata/base/inlining.hpp"
 #include "fermata/base/intrusive_list.hpp"
 #include "fermata/core/suspend.hpp"
 
@@ -41,7 +42,7 @@ class Waiter {
   /// Suspends until it is granted its turn. `primitive`, which is open, is what reports say that
   /// the coroutine waits for. Throws what the waiter failed with, Cancellation, Timeout,
   /// OperationCancelled; it may have been granted its turn all the same.
-  void park(Event& primitive, const WaitOptions& options, const SourcePlace& place) {
+  FERMATA_HOT void park(Event& primitive, const WaitOptions& options, const SourcePlace& place) {
     if (state_ == State::Waiting) wait(primitive, options, place);
     if (state_ != State::Granted) [[unlikely]] {
       throw_failure();
