@@ -14,8 +14,6 @@ std::string at(const SourcePlace& place) { return fmt::format("{}:{}", place.fil
 
 }  // namespace
 
-FutureBase::~FutureBase() = default;
-
 void FutureBase::refuse_write() const {
   if (has(kGivenAway)) {
     throw UsageError("the promise was handed to another thread: " + identity());
@@ -174,6 +172,12 @@ void FutureBase::dismiss_writer(bool cancel) noexcept {
   writer->dismiss(cancel);
 }
 
+FERMATA_HOT void FutureBase::warn() const noexcept {
+  if (is_ignored()) return;
+  const bool unhandled = outcome_.error != nullptr && !exception_caught() && !is_cancelled();
+  if (unhandled || !result_used()) log_warning(unhandled);
+}
+
 void FutureBase::dispose() noexcept {
   for (FutureBase* dying = this; dying != nullptr;) {
     FERMATA_ASSERT(dying->chain_.empty());
@@ -188,12 +192,6 @@ void FutureBase::dispose() noexcept {
     // Long chains end here one by one, not each inside the end of the one before.
     dying = source && source->ref_count() == 1 ? source.detach() : nullptr;
   }
-}
-
-void FutureBase::warn() const noexcept {
-  if (is_ignored()) return;
-  const bool unhandled = outcome_.error != nullptr && !exception_caught() && !is_cancelled();
-  if (unhandled || !result_used()) log_warning(unhandled);
 }
 
 FERMATA_COLD void FutureBase::log_warning(bool unhandled) const noexcept {

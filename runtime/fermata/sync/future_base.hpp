@@ -140,7 +140,7 @@ class FutureBase : public Event {
         state_(options.breaks ? kBreaks : 0) {
     promise_to_tell();
   }
-  ~FutureBase() override;
+  ~FutureBase() override = default;
 
   /// Ends the object and gives its memory back.
   virtual void destroy() noexcept = 0;
