@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fermata/core/switching.hpp"
 #include "fermata/sync/wait_queue.hpp"
 #include "properties/models/line_model.hpp"
 #include "properties/scripts/law.hpp"

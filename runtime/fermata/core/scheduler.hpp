@@ -10,9 +10,9 @@
 // Ticks        Most come to nothing but taking the head of the ready queue; whatever needs more
 //              (microtasks, a look at the reactor, an observer, a chooser) calls for attention.
 // Endings      Deadlock (CORE-SC-10), graceful shutdown (CORE-SC-13), forced unwinding.
-// Files        scheduler.cpp: spawn, wake, cancel; scheduler_switch.cpp: from one coroutine to the
-//              next; scheduler_loop.cpp: the loop, what a tick rarely does; scheduler_finish.cpp:
-//              the end of a coroutine; scheduler_shutdown.cpp: the end of a run.
+// Files        scheduler.cpp: spawn, wake, cancel; switching.hpp and scheduler_switch.cpp: from one
+//              coroutine to the next; scheduler_loop.cpp: the loop, what a tick rarely does;
+//              scheduler_finish.cpp, scheduler_shutdown.cpp: the end of a coroutine, of a run.
 
 #include <csetjmp>
 #include <cstddef>
@@ -84,9 +84,10 @@ class Scheduler {
   /// suspend(), but the error that the wait ended with is returned; null when there is none. What
   /// keeps the wait from beginning, such as a cancellation that is due, is thrown.
   [[nodiscard]] std::exception_ptr suspend_for_error(const SourcePlace& place);
-  /// Waits for one open event and returns its result: resume_when and suspend in one.
-  /// REQUIRES: `event` is open.
+  /// Waits for one event, which is open, and returns its result: resume_when and suspend in one.
   void* wait_for(Event& event, const SourcePlace& place);
+  /// wait_for() that becomes a part of its caller, which includes switching.hpp.
+  void* wait_within(Event& event, const SourcePlace& place);
   /// wait_for() of an event without a result; errors are returned as by suspend_for_error().
   [[nodiscard]] std::exception_ptr wait_for_end(Event& event, const SourcePlace& place);
 
@@ -144,7 +145,6 @@ class Scheduler {
   [[nodiscard]] static bool unwound(const CoroutineBase& coroutine) noexcept {
     return unwinding(coroutine) || coroutine.has(CoroutineBase::kToldToUnwind);
   }
-
   /// Bytes of its stack that a started coroutine has used so far; 0 when unknown.
   [[nodiscard]] std::size_t stack_high_water(const CoroutineBase& coroutine) const noexcept {
     return coroutine.context_ == nullptr ? 0 : contexts_.high_water_bytes(*coroutine.context_);
@@ -235,7 +235,7 @@ class Scheduler {
   /// Makes the next tick take the slow path.
   void call_for_attention() noexcept { attention_at_ = 0; }
 
-  // scheduler_switch.cpp
+  // switching.hpp, scheduler_switch.cpp
   [[nodiscard]] CoroutineBase& suspendable(const char* operation) const;
   [[noreturn]] void refuse_suspend(const char* operation) const;
   static void coroutine_context(StackContext& self) noexcept;

@@ -84,6 +84,8 @@ void require_valid_span(Duration span);
 /// Throws OperationCancelled with the error of `token`, which has fired, as its previous.
 [[noreturn]] void throw_cancelled_by(Event& token);
 void* wait_with(Event& event, const WaitOptions& options, SourcePlace place);
+/// wait() that becomes a part of its caller, which includes switching.hpp.
+void* wait_within(Event& event, const WaitOptions& options, const SourcePlace& place);
 /// wait_with(), but the error that the wait ended with is returned; null when there is none. What
 /// keeps the wait from beginning, such as a cancellation that is due, is thrown.
 [[nodiscard]] std::exception_ptr wait_with(Event& event, const WaitOptions& options,

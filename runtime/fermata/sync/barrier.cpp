@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/core/switching.hpp"
 
 namespace fermata {
 

@@ -9,6 +9,7 @@
 
 #include "fermata/base/inlining.hpp"
 #include "fermata/core/scope.hpp"
+#include "fermata/core/switching.hpp"
 
 namespace fermata::detail {
 
@@ -151,7 +152,9 @@ FERMATA_HOT void ChannelCore::await_taker(void* value, const WaitOptions& option
   touched();
 }
 
-bool ChannelCore::offer(void* value, const WaitOptions& options, const SourcePlace& place) {
+// Flat, as the next: where much is compiled together, parts of the switch would be calls.
+[[gnu::flatten]] bool ChannelCore::offer(void* value, const WaitOptions& options,
+                                         const SourcePlace& place) {
   FERMATA_ASSERT(value != nullptr);
   const auto keep = Ref<Event>::share(*this);
   if (!waits_plainly(options)) [[unlikely]] {
@@ -173,7 +176,8 @@ FERMATA_COLD bool ChannelCore::offer_patiently(void* value, const WaitOptions& o
   return false;
 }
 
-Ref<Event> ChannelCore::await_value(const WaitOptions& options, const SourcePlace& place) {
+[[gnu::flatten]] Ref<Event> ChannelCore::await_value(const WaitOptions& options,
+                                                     const SourcePlace& place) {
   if (!waits_plainly(options)) [[unlikely]] {
     check_token(options);
   }

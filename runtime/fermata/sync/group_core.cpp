@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/core/switching.hpp"
 
 namespace fermata::detail {
 

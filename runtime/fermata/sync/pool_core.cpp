@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fermata/core/sweep.hpp"
+#include "fermata/core/switching.hpp"
 #include "fermata/sync/operation.hpp"
 #include "fermata/sync/pool_claim.hpp"
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/core/switching.hpp"
 
 namespace fermata {
 

@@ -42,8 +42,9 @@ class Waiter {
   /// Suspends until it is granted its turn. `primitive`, which is open, is what reports say that
   /// the coroutine waits for. Throws what the waiter failed with, Cancellation, Timeout,
   /// OperationCancelled; it may have been granted its turn all the same.
+  /// Becomes a part of its caller, which includes core/switching.hpp.
   FERMATA_HOT void park(Event& primitive, const WaitOptions& options, const SourcePlace& place) {
-    if (state_ == State::Waiting) wait(primitive, options, place);
+    if (state_ == State::Waiting) wait_within(primitive, options, place);
     if (state_ != State::Granted) [[unlikely]] {
       throw_failure();
     }

@@ -8,6 +8,7 @@
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/spawn.hpp"
+#include "fermata/core/switching.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/support/checks.hpp"
 #include "tests/support/events.hpp"
