@@ -43,12 +43,16 @@ void* BlockPool::allocate_large(std::size_t bytes) {
 
 void BlockPool::release_large(void* block) noexcept { ::operator delete(block, kAlignment); }
 
+// Copied, not assigned as words: the link is a pointer, which words may not alias.
 void BlockPool::fill(Free& block, std::size_t bytes) noexcept {
+  static constexpr auto kLine = [] {
+    std::array<std::uint64_t, kUnit / sizeof(std::uint64_t)> line{};
+    line.fill(kFreedPattern);
+    return line;
+  }();
   Free* const next = block.next;
-  auto* const words = reinterpret_cast<std::uint64_t*>(&block);
-  for (std::size_t at = 0; at < bytes / sizeof *words; at += kUnit / sizeof *words) {
-    std::fill_n(words + at, kUnit / sizeof *words, kFreedPattern);  // A line at a time: no loop.
-  }
+  auto* const place = reinterpret_cast<std::byte*>(&block);
+  for (std::size_t at = 0; at < bytes; at += kUnit) std::memcpy(place + at, kLine.data(), kUnit);
   block.next = next;
 }
 
