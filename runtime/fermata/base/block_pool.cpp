@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fermata/base/block_pool.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
