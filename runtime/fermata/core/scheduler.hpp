@@ -271,7 +271,7 @@ class Scheduler {
   void end_step();
   void time_step();
   void drain_microtasks();
-  void look();
+  [[nodiscard]] bool look(const CoroutineBase* leaving);
   void poll(backend::TurnMode mode);
   [[nodiscard]] bool close_scopes() noexcept;
   void run_body(CoroutineBase& coroutine);

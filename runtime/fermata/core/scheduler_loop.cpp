@@ -65,15 +65,25 @@ void Scheduler::drain_microtasks() {
   FERMATA_ASSERT(reported_errors_.empty());
 }
 
-// A turn costs as much as dozens of ticks, and a look at the clock as one.
-void Scheduler::look() {
+// A turn costs as much as dozens of ticks, and a look at the clock as one. It uses far more stack
+// than a wait does, so that whoever gives up control leaves it to the loop. False: it is left.
+bool Scheduler::look(const CoroutineBase* leaving) {
   FERMATA_ASSERT(metrics_.ticks >= poll_at_);
-  const bool is_due = poll_at_ == 0 || turn_spacing_ == Duration::zero() ||
-                      runtime_.now() - last_poll_ >= turn_spacing_;
-  if (is_due) return poll(backend::TurnMode::NoWait);
-  poll_budget_ = std::min(kTicksBetweenPolls, poll_budget_ * 2);
-  poll_at_ = metrics_.ticks + poll_budget_;
-  FERMATA_ASSERT(poll_at_ > metrics_.ticks);
+  const bool is_spaced = turn_spacing_ > Duration::zero();
+  const bool is_due = poll_at_ == 0 || !is_spaced || runtime_.now() - last_poll_ >= turn_spacing_;
+  if (!is_due) {
+    poll_budget_ = std::min(kTicksBetweenPolls, poll_budget_ * 2);
+    poll_at_ = metrics_.ticks + poll_budget_;
+    FERMATA_ASSERT(poll_at_ > metrics_.ticks);
+    return true;
+  }
+  const bool stays = leaving != nullptr && leaving->waker_.status == backend::WakerStatus::Result;
+  if (is_spaced && !stays && running_ != scheduler_context_) {
+    request_poll();
+    return false;
+  }
+  poll(backend::TurnMode::NoWait);
+  return true;
 }
 
 void Scheduler::poll(backend::TurnMode mode) {

@@ -32,11 +32,11 @@ CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
   FERMATA_ASSERT(in_scheduler_context_);
   microtasks_paused_ = false;
   if (has_native_work()) drain_microtasks();
-  if (metrics_.ticks >= poll_at_) look();
+  const bool loop_turns = metrics_.ticks >= poll_at_ && !look(leaving);
   if (watched_) end_step();
   const bool answered =
       leaving != nullptr && leaving->waker_.status == backend::WakerStatus::Result;
-  CoroutineBase* const next = answered ? leaving : pick();
+  CoroutineBase* const next = answered ? leaving : loop_turns ? nullptr : pick();
   const bool soon = watched_ || abandoned_ || unwinding_ || has_native_work();
   attention_at_ = soon ? 0 : poll_at_;
   if (watchdog_ != nullptr) watchdog_->begin(next);

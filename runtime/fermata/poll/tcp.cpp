@@ -19,8 +19,8 @@ namespace fermata::poll::detail {
 
 namespace {
 
-/// Buffers of one system call, at most.
-constexpr std::size_t kGathered = 64;
+/// Buffers of one system call, at most: their addresses lie on the stack of whoever writes.
+constexpr std::size_t kGathered = 16;
 /// Reads, or writes, of one stream before others have their turn.
 constexpr int kCallsPerTurn = 16;
 

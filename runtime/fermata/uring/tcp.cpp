@@ -16,8 +16,8 @@ namespace fermata::uring::detail {
 
 namespace {
 
-/// Buffers of one system call, at most.
-constexpr std::size_t kGathered = 64;
+/// Buffers of one system call, at most: their addresses lie on the stack of whoever writes.
+constexpr std::size_t kGathered = 16;
 /// Completions that a receive may have while nobody reads, before it is cancelled.
 constexpr std::uint8_t kUnreadMost = 4;
 

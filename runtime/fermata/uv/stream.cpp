@@ -17,8 +17,8 @@ namespace fermata::uv::detail {
 
 namespace {
 
-/// Buffers of one system call, at most.
-constexpr std::size_t kGathered = 64;
+/// Buffers of one system call, at most: their addresses lie on the stack of whoever writes.
+constexpr std::size_t kGathered = 16;
 
 }  // namespace
 

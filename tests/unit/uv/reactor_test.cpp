@@ -62,6 +62,22 @@ TEST_F(UvReactor, IsTurnedByABusyRuntimeOnlyAfterItsSpacing) {
   });
 }
 
+TEST_F(UvReactor, IsTurnedOnTheStackOfTheLoop) {
+  Runtime runtime(uv::make_reactor());
+  runtime.run([&runtime] {
+    const auto other = spawn("other", [&runtime] {
+      const std::uint64_t enough = runtime.metrics().polls + 10;
+      while (runtime.metrics().polls < enough) suspend();
+    });
+    const auto busy = spawn("busy", [&runtime, &other] {
+      constexpr std::size_t kTwoPages = 8 * 1024;
+      while (!other->is_closed()) suspend();
+      EXPECT_LE(runtime.scheduler().stack_high_water(*runtime.current()), kTwoPages);
+    });
+    await(busy);
+  });
+}
+
 TEST_F(UvReactor, LeavesNoDescriptorBehind) {
   FERMATA_CHECKS("RX-04", "CLOSE-03", "CORE-EV-10");
   { const Runtime first(uv::make_reactor()); }  // libuv keeps two descriptors for the process.
