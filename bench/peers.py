@@ -28,6 +28,7 @@ SUBJECTS = (
 TITLES = {
     "floor": "floor",
     "fermata": "Fermata",
+    "uring": "Fermata on io_uring",
     "libuv": "libuv in C",
     "fiber": "Boost.Fiber",
     "asio": "Boost.Asio",
@@ -69,6 +70,8 @@ EARLIER = (
 )
 
 NOTES = """\
+- Fermata runs on libuv, in the column beside on its own reactor for io_uring, which a program
+  chooses when it starts.
 - The floor of echo is libuv in C. The other floors are the least that may be called a scheduler, a
   channel or a queue of timers ([bench/README.md](../../bench/README.md)).
 - Each program runs on one core: Go with `GOMAXPROCS=1`, tokio on its runtime of one thread. Rows in
@@ -173,6 +176,7 @@ def versions(folder):
     return {
         "floor": ("bench/floor", f"{gcc}, -O2"),
         "fermata": (fermata, f"{gcc}, -O2"),
+        "uring": (f"liburing {answer('pkg-config', '--modversion', 'liburing')}", f"{gcc}, -O2"),
         "libuv": (answer("pkg-config", "--modversion", "libuv"), f"{gcc}, -O2"),
         "fiber": (boost, f"{gcc}, -O2 -DNDEBUG"),
         "asio": (boost, f"{gcc}, -O2 -DNDEBUG"),

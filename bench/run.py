@@ -240,10 +240,17 @@ class PeerMicro(Micro):
             yield Sample("/".join([what, *arguments]), contestant, row["value"], row["unit"])
 
 
+def uring_refusal(servers):
+    """Why the system refuses io_uring; empty when it does not. `servers`: their folder."""
+    command = [servers / "bench_fermata_server", "uring-refusal"]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
 class Echo:
     """Echo servers under one load, which runs on the server's own core or on another."""
 
     def __init__(self, build, wanted, peer_servers):
+        """`peer_servers`: peer -> its server's command."""
         self.folder = build / "bench" / "echo"
         cores = len(os.sched_getaffinity(0))
         placements = {"one_core": 0, "across": -1} if cores > 1 else {"one_core": 0}
@@ -254,7 +261,7 @@ class Echo:
             }
             for subject, servers in ECHO_SERVERS.items()
         }
-        commands["echo"] |= {peer: [server] for peer, server in peer_servers.items()}
+        commands["echo"] |= peer_servers
         self.cases = [
             (f"{subject}/{connections}/{placement}", servers, connections, load_core)
             for subject, servers in commands.items()
@@ -272,11 +279,7 @@ class Echo:
         return subject.replace("echo", "echo_cpu", 1)
 
     def skip_if_refused(self, subject):
-        program = self.folder / "bench_fermata_server"
-        asked = subprocess.run(
-            [program, "uring-refusal"], check=True, stdout=subprocess.PIPE, text=True
-        )
-        if refusal := asked.stdout.strip():
+        if refusal := uring_refusal(self.folder):
             self.skipped |= {subject: refusal, self.cpu_of(subject): refusal}
             self.cases = [case for case in self.cases if not case[0].startswith(subject)]
 
@@ -353,8 +356,14 @@ class Peers:
         self.options = options
         self.folder = options.build / "bench" / "peers"
         self.reasons = peers.built(self.folder)
-        for peer, reason in self.reasons.items():
+        self.own_servers = options.build / "bench" / "echo"
+        refusal = uring_refusal(self.own_servers)
+        self.refused = {"uring": refusal} if refusal else {}
+        for peer, reason in self.all_reasons().items():
             print(f"bench: {peers.TITLES[peer]} is not measured: {reason}", file=sys.stderr)
+
+    def all_reasons(self):
+        return self.reasons | self.refused
 
     def micros(self, wanted):
         for peer in peers.BUILDS:
@@ -363,11 +372,14 @@ class Peers:
                 yield kind(self.folder / f"bench_{peer}", wanted, self.options.min_time)
 
     def servers(self):
-        return {
-            peer: self.folder / f"bench_{peer}_server"
+        servers = {
+            peer: [self.folder / f"bench_{peer}_server"]
             for peer in peers.SERVERS
             if peer not in self.reasons
         }
+        if not self.refused:
+            servers["uring"] = [self.own_servers / "bench_fermata_server", "uring"]
+        return servers
 
     def missing(self):
         for peer, reason in self.reasons.items():
@@ -375,7 +387,7 @@ class Peers:
 
     def write(self, table):
         about = peers.about(self.folder, self.options.rounds)
-        page = peers.text_of(table, self.reasons, about)
+        page = peers.text_of(table, self.all_reasons(), about)
         self.options.peers.write_text(page, encoding="utf-8")
 
 

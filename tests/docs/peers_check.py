@@ -26,6 +26,7 @@ def planted():
         ("yield/100", "floor"): ([20.0] * 3, "ns"),  # No row of the page.
         ("echo/64/across", "floor"): ([50_000.0, 60_000.0, 70_000.0], "/s"),
         ("echo/64/across", "fermata"): ([45_000.0, 54_000.0, 63_000.0], "/s"),
+        ("echo/64/across", "uring"): ([60_000.0, 66_000.0, 70_000.0], "/s"),
         ("cancelled_timers", "floor"): ([40.0] * 3, "ns"),
         ("cancelled_timers", "fermata"): ([220.0] * 3, "ns"),
         ("cancelled_timers", "libuv"): ([200.0] * 3, "ns"),
@@ -51,10 +52,12 @@ def check_writer(peers):
     assert among_two["Go"] == "1,500 (100)", among_two
     assert among_two["Boost.Asio"] == "-", among_two
     assert among_two["tokio"] == "not measured", among_two
+    assert among_two["Fermata on io_uring"] == "-", among_two
     assert among_two["Boost.Fiber"] == "50.0 (2.50)", among_two  # A part that was built elsewhere.
     echo = row_of(page, "echo, 64 connections, other core")
     assert echo["libuv in C"] == "60.0 (1.00)", echo  # It is the floor of echo.
     assert echo["Fermata"] == "54.0 (0.90)", echo
+    assert echo["Fermata on io_uring"] == "66.0 (1.10)", echo
     assert row_of(page, "one of 100,000 timers, armed and cancelled")["libuv in C"] == "200 (5.00)"
     assert "tokio was not measured: cargo is not installed." in page
     assert "3 rounds on a machine, 2026-01-02" in page
