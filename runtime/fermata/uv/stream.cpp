@@ -25,8 +25,11 @@ constexpr std::size_t kGathered = 16;
 // --- what they have in common ---
 
 Stream::Stream(Loop& loop, backend::IoType type, backend::Direction direction, uv_stream_t* stream)
-    : backend::StreamHandle(loop.attachment(), type, direction), loop_(loop), stream_(stream) {
-  connect_.data = write_.data = shutdown_.data = this;
+    : backend::StreamHandle(loop.attachment(), type, direction), loop_(loop), stream_(stream) {}
+
+uv_connect_t& Stream::connect_request() noexcept {
+  request_.connect.data = this;
+  return request_.connect;
 }
 
 void Stream::on_connected(uv_connect_t* request, int status) noexcept {
@@ -93,16 +96,19 @@ int Stream::submit_write(std::span<const std::byte> data) {
   FERMATA_ASSERT(!data.empty());
   FERMATA_ASSERT(!is_closed());
   const uv_buf_t buffer = buffer_of(data);
-  return -uv_write(&write_, stream_, &buffer, 1, [](uv_write_t* request, int status) noexcept {
-    Stream& stream = self(request->data);
-    stream.loop_.complete(
-        [keep = Ref<Stream>::share(stream), status] { keep->write_done(-status); });
-  });
+  request_.write.data = this;
+  return -uv_write(
+      &request_.write, stream_, &buffer, 1, [](uv_write_t* request, int status) noexcept {
+        Stream& stream = self(request->data);
+        stream.loop_.complete(
+            [keep = Ref<Stream>::share(stream), status] { keep->write_done(-status); });
+      });
 }
 
 void Stream::submit_shutdown() noexcept {
   FERMATA_ASSERT(!is_closed());
-  uv_shutdown(&shutdown_, stream_, [](uv_shutdown_t* request, int) noexcept {
+  request_.shutdown.data = this;
+  uv_shutdown(&request_.shutdown, stream_, [](uv_shutdown_t* request, int) noexcept {
     self(request->data).loop_.begin_callback();
   });
 }
@@ -144,7 +150,7 @@ void TcpSocket::adopt(int descriptor) {
 void TcpSocket::connect(const Address& peer) {
   uv_tcp_nodelay(&tcp_, 1);
   const os::NativeAddress native(peer);
-  check(uv_tcp_connect(&connect_, &tcp_, native.get(), on_connected),
+  check(uv_tcp_connect(&connect_request(), &tcp_, native.get(), on_connected),
         fmt::format("connect to {}", peer.text()));
 }
 
@@ -182,7 +188,7 @@ void Pipe::submit_shutdown() noexcept {
 }
 
 void Pipe::connect(const backend::PipePath& peer) noexcept {
-  uv_pipe_connect(&connect_, &pipe_, peer.text().c_str(), on_connected);
+  uv_pipe_connect(&connect_request(), &pipe_, peer.text().c_str(), on_connected);
 }
 
 Ref<backend::StreamHandle> adopt_end_of_pipe(Loop& loop, int descriptor,

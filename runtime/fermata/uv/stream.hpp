@@ -26,9 +26,17 @@ class Stream : public backend::StreamHandle, private ReadySource {
   virtual void before_close() noexcept {}
   void submit_shutdown() noexcept override;
 
-  uv_connect_t connect_;
+  /// For the connect, which comes before all writes.
+  [[nodiscard]] uv_connect_t& connect_request() noexcept;
 
  private:
+  /// A stream has one request at a time: the connect, a write after another, the shutdown.
+  union Request {
+    uv_connect_t connect;
+    uv_write_t write;
+    uv_shutdown_t shutdown;
+  };
+
   static void provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) noexcept;
   static void on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) noexcept;
   static Stream& self(void* data) noexcept { return *static_cast<Stream*>(data); }
@@ -45,8 +53,7 @@ class Stream : public backend::StreamHandle, private ReadySource {
 
   Loop& loop_;
   uv_stream_t* stream_;
-  uv_write_t write_;
-  uv_shutdown_t shutdown_;
+  Request request_;
   bool providing_ = false;  // Inside provide_buffer, where libuv does not expect a close.
 };
 
