@@ -15,13 +15,6 @@ namespace fermata::backend {
 
 class Chooser;
 
-inline void Observer::trace(Trace kind, const Event* subject, std::uint64_t detail) {
-  if (trace_log_ != nullptr && !trace_log_->write(kind, subject, detail)) [[unlikely]] {
-    return;
-  }
-  if (noted_.has(kind)) note(kind, subject, detail);
-}
-
 }  // namespace fermata::backend
 
 namespace fermata {

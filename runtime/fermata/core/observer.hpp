@@ -67,7 +67,9 @@ class TraceKinds {
     kinds.bits_ = ~0u;
     return kinds;
   }
-  [[nodiscard]] constexpr bool has(Trace kind) const noexcept { return (bits_ & bit(kind)) != 0; }
+  [[nodiscard]] constexpr bool has(Trace kind) const noexcept {
+    return ((bits_ >> static_cast<unsigned>(kind)) & 1) != 0;
+  }
 
  private:
   static constexpr std::uint32_t bit(Trace kind) noexcept {
@@ -87,7 +89,9 @@ class Observer {
   virtual ~Observer() = default;
 
   /// Something happened to `subject` (null when the kind has none).
-  void trace(Trace kind, const Event* subject, std::uint64_t detail);
+  [[gnu::always_inline]] void trace(Trace kind, const Event* subject, std::uint64_t detail) {
+    subject != nullptr ? trace_of(kind, *subject, detail) : trace_alone(kind, detail);
+  }
 
   /// Called when a step has ended and no state of the runtime is half-changed. May throw: the error
   /// is handled like an exception of the scheduler loop.
@@ -131,6 +135,12 @@ class Observer {
   void note_only(TraceKinds noted) noexcept { noted_ = noted; }
 
  private:
+  // In production nobody observes: these are calls, which leave the hot paths short.
+  void trace_of(Trace kind, const Event& subject, std::uint64_t detail);
+  void trace_alone(Trace kind, std::uint64_t detail);
+  /// When the trace log has no room, or is stopped.
+  void trace_unready(Trace kind, const Event* subject, std::uint64_t detail);
+
   /// Throws nothing; only of a timer that fires between two steps, AbandonRun.
   virtual void note(Trace kind, const Event* subject, std::uint64_t detail) = 0;
 

@@ -4,9 +4,9 @@
 // Who runs next, and everything that decides how a run ends.
 //
 // Switching    A coroutine that suspends does one tick on its own stack and switches straight to
-//              the next ready one. Only when there is none does control go to the scheduler's own
-//              context, whose loop waits in the reactor. A finished coroutine hands its context to
-//              the next one that has not started yet (CORE-SC-07).
+//              the next ready one. When there is none, or the reactor is due, control goes to the
+//              scheduler's own context, whose loop turns the reactor. A finished coroutine hands
+//              its context to the next one that has not started yet (CORE-SC-07).
 // Ticks        Most come to nothing but taking the head of the ready queue; whatever needs more
 //              (microtasks, a look at the reactor, an observer, a chooser) calls for attention.
 // Endings      Deadlock (CORE-SC-10), graceful shutdown (CORE-SC-13), forced unwinding.

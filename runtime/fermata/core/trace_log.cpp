@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/inlining.hpp"
 
 namespace fermata::detail {
 
@@ -27,7 +28,8 @@ void TraceLog::forget(const Event& event) noexcept {
   while (begin_ < end_ && *begin_ == nullptr) ++begin_;
 }
 
-void TraceLog::make_room() {
+bool TraceLog::get_ready() {
+  if (hash_->is_stopped()) return false;
   FERMATA_ASSERT(end_ == limit_);
   const auto used = static_cast<std::size_t>(end_ - touched_.get());
   const std::size_t room = std::max(kFirstRoom, 2 * used);
@@ -37,7 +39,36 @@ void TraceLog::make_room() {
   begin_ = larger.get();
   limit_ = larger.get() + room;
   touched_ = std::move(larger);
-  FERMATA_ASSERT(end_ < limit_);
+  FERMATA_ASSERT(is_ready());
+  return true;
 }
 
 }  // namespace fermata::detail
+
+namespace fermata::backend {
+
+void Observer::trace_of(Trace kind, const Event& subject, std::uint64_t detail) {
+  if (trace_log_ != nullptr) {
+    if (!trace_log_->is_ready()) [[unlikely]] {
+      return trace_unready(kind, &subject, detail);
+    }
+    trace_log_->write(kind, subject, detail);
+  }
+  if (noted_.has(kind)) note(kind, &subject, detail);
+}
+
+void Observer::trace_alone(Trace kind, std::uint64_t detail) {
+  if (trace_log_ != nullptr) {
+    if (!trace_log_->is_ready()) [[unlikely]] {
+      return trace_unready(kind, nullptr, detail);
+    }
+    trace_log_->write(kind, detail);
+  }
+  if (noted_.has(kind)) note(kind, nullptr, detail);
+}
+
+FERMATA_COLD void Observer::trace_unready(Trace kind, const Event* subject, std::uint64_t detail) {
+  if (trace_log_->get_ready()) trace(kind, subject, detail);
+}
+
+}  // namespace fermata::backend

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/core/event.hpp"
 #include "fermata/core/observer.hpp"
 
@@ -42,20 +43,26 @@ class TraceLog {
   TraceLog(const TraceLog&) = delete;
   TraceLog& operator=(const TraceLog&) = delete;
 
-  /// False, and nothing is written, once the hash has been stopped.
-  bool write(backend::Trace kind, const Event* subject, std::uint64_t detail) {
-    if (hash_->is_stopped()) [[unlikely]] {
-      return false;
-    }
-    hash_->add(static_cast<std::uint64_t>(kind), subject != nullptr ? subject->serial() : 0,
-               detail);
-    if (subject != nullptr && kind != backend::Trace::EventDestroyed) touch(*subject);
-    return true;
+  /// Whether the next write may come: there is room, and the hash has not been stopped.
+  [[nodiscard]] bool is_ready() const noexcept { return end_ != limit_ && !hash_->is_stopped(); }
+  /// Makes room. False, and nothing may be written, once the hash has been stopped.
+  [[nodiscard]] bool get_ready();
+
+  /// REQUIRES: is_ready().
+  void write(backend::Trace kind, const Event& subject, std::uint64_t detail) noexcept {
+    FERMATA_ASSERT(is_ready());
+    hash_->add(static_cast<std::uint64_t>(kind), subject.serial(), detail);
+    if (kind != backend::Trace::EventDestroyed) touch(subject);
+  }
+  /// Writes a trace of a kind that has no subject. REQUIRES: is_ready().
+  void write(backend::Trace kind, std::uint64_t detail) noexcept {
+    FERMATA_ASSERT(is_ready());
+    hash_->add(static_cast<std::uint64_t>(kind), 0, detail);
   }
 
   /// Marks `subject` as touched without writing to the trace hash.
   void note_use(const Event& subject) {
-    if (!hash_->is_stopped()) touch(subject);
+    if (is_ready() || get_ready()) touch(subject);
   }
 
   /// Events that were touched since the last forget_all(), each once; null when destroyed since.
@@ -66,16 +73,12 @@ class TraceLog {
   void forget(const Event& event) noexcept;
 
  private:
-  void touch(const Event& event) {
+  void touch(const Event& event) noexcept {
     Event::AuditMark& mark = event.audit_mark();
     if (mark.has(Event::AuditMark::kTouched)) return;
     mark.set(Event::AuditMark::kTouched);
-    if (end_ == limit_) [[unlikely]] {
-      make_room();
-    }
     *end_++ = &event;
   }
-  [[gnu::noinline, gnu::cold]] void make_room();
 
   TraceHash* hash_;
   const Event** begin_ = nullptr;

@@ -171,7 +171,9 @@ void Audit::end_step(Runtime& runtime) {
   if (record_.over()) [[unlikely]] {
     leave_run();
   }
-  interrupter_.end_step(runtime.current());
+  if (interrupter_.armed()) [[unlikely]] {
+    interrupter_.end_step(runtime.current());
+  }
   if (options_.steps == nullptr) return;
   const std::uint64_t at_instant = at_instant_;
   options_.steps->step_ended();

@@ -40,9 +40,7 @@ bool Interrupter::counts(const CoroutineBase& coroutine) const noexcept {
 }
 
 void Interrupter::end_step(CoroutineBase* current) {
-  if (!armed_) [[likely]] {
-    return;
-  }
+  FERMATA_ASSERT(armed_);
   if (awaited_ && awaited_->waker().status == backend::WakerStatus::Queued) cancel(*awaited_);
   if (current == nullptr || !counts(*current) || ++seen_ != point_) return;
   victim_ = current->info();

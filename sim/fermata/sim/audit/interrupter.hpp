@@ -30,7 +30,7 @@ class Interrupter {
   }
   [[nodiscard]] bool armed() const noexcept { return armed_; }
 
-  /// The step that has just ended was `current`'s, if not null.
+  /// The step that has just ended was `current`'s, if not null. REQUIRES: armed.
   void end_step(CoroutineBase* current);
 
   /// Whether the program came as far as the point.
