@@ -64,9 +64,9 @@ TEST_F(Fleet, GivesTheSameResultHoweverManyWork) {
 TEST_F(Fleet, AWorkerThatIsKilledLosesNothing) {
   for (const char* plan : {"calm", "killed"}) make_plan("*Rarely", "--runs 3000 --lease 1s", plan);
   EXPECT_EQ(run_shell(work_command("--jobs 1", "calm")).exit_code, 0);
-  for (int i = 1; i <= 5; ++i) {
-    const auto killed = run_shell("timeout -s KILL 0." + std::to_string(i * 2) + " " +
-                                  work_command("--jobs 1", "killed"));
+  for (const int chunks_done : {1, 3, 6, 10, 15}) {
+    const Finished killed =
+        run_and_kill(work_command("--jobs 1", "killed"), path("killed/results"), chunks_done);
     EXPECT_EQ(killed.exit_code, 137) << killed.output;
   }
   const Finished last = run_shell(work_command("--jobs 2", "killed"));

@@ -71,10 +71,9 @@ TEST_F(FuzzPlan, HasTheSameResultHoweverManyWork) {
 TEST_F(FuzzPlan, LosesNothingWhenItsWorkersAreKilled) {
   for (const char* plan : {"calm", "killed"}) make_plan(plan, kLock, "--runs 1000 --lease 1s");
   work("calm", "--jobs 1");
-  for (int i = 1; i <= 3; ++i) {
-    const auto killed = run_shell("timeout -s KILL 0." + std::to_string(i * 3) + " " + tool() +
-                                  " fleet work " + path("killed") + " --jobs 1");
-    if (killed.exit_code == 0) break;
+  for (const int chunks_done : {1, 2, 3}) {
+    const Finished killed = run_and_kill(tool() + " fleet work " + path("killed") + " --jobs 1",
+                                         path("killed/results"), chunks_done);
     EXPECT_EQ(killed.exit_code, 137) << killed.output;
   }
   work("killed");

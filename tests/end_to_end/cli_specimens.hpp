@@ -61,6 +61,15 @@ class Cli : public ::testing::Test {
     return path;
   }
 
+  /// Runs `command`, and kills its whole process group as soon as `folder` has `count` files.
+  [[nodiscard]] static Finished run_and_kill(const std::string& command, const std::string& folder,
+                                             int count) {
+    return run_shell("setsid " + command + " & worker=$!; tries=0\n" +
+                     "while [ $((tries += 1)) -lt 20000 ] && [ $(find " + folder +
+                     " -type f | wc -l) -lt " + std::to_string(count) +
+                     " ]; do sleep 0.001; done\n" + "kill -s KILL -- -$worker; wait $worker");
+  }
+
   void expect_refused(const std::string& command, const std::string& message) const {
     const Finished finished = run_shell(command);
     EXPECT_EQ(finished.exit_code, 1) << command << '\n' << finished.output;
