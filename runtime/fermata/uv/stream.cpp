@@ -95,6 +95,7 @@ backend::StreamHandle::Written Stream::try_write(backend::Buffers buffers) {
 int Stream::submit_write(std::span<const std::byte> data) {
   FERMATA_ASSERT(!data.empty());
   FERMATA_ASSERT(!is_closed());
+  FERMATA_ASSERT(uv_stream_get_write_queue_size(stream_) == 0);  // The request is free.
   const uv_buf_t buffer = buffer_of(data);
   request_.write.data = this;
   return -uv_write(
@@ -107,6 +108,7 @@ int Stream::submit_write(std::span<const std::byte> data) {
 
 void Stream::submit_shutdown() noexcept {
   FERMATA_ASSERT(!is_closed());
+  FERMATA_ASSERT(uv_stream_get_write_queue_size(stream_) == 0);
   request_.shutdown.data = this;
   uv_shutdown(&request_.shutdown, stream_, [](uv_shutdown_t* request, int) noexcept {
     self(request->data).loop_.begin_callback();
