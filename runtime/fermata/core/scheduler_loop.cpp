@@ -65,8 +65,8 @@ void Scheduler::drain_microtasks() {
   FERMATA_ASSERT(reported_errors_.empty());
 }
 
-// A turn costs as much as dozens of ticks, and a look at the clock as one. It uses far more stack
-// than a wait does, so that whoever gives up control leaves it to the loop. False: it is left.
+// A turn costs as much as dozens of ticks, and a look at the clock as one. It also uses far more
+// stack than a wait does. Returns false when it is due and the loop has to do it.
 bool Scheduler::look(const CoroutineBase* leaving) {
   FERMATA_ASSERT(metrics_.ticks >= poll_at_);
   const bool is_spaced = turn_spacing_ > Duration::zero();
