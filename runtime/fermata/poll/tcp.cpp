@@ -3,15 +3,13 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/os/gathered_send.hpp"
 #include "fermata/os/socket_address.hpp"
 #include "fermata/system/system_calls.hpp"
 
@@ -19,8 +17,6 @@ namespace fermata::poll::detail {
 
 namespace {
 
-/// Buffers of one system call, at most: their addresses lie on the stack of whoever writes.
-constexpr std::size_t kGathered = 16;
 /// Reads, or writes, of one stream before others have their turn.
 constexpr int kCallsPerTurn = 16;
 
@@ -68,22 +64,18 @@ void TcpSocket::stop_reading() noexcept {
 }
 
 backend::StreamHandle::Written TcpSocket::try_write(backend::Buffers buffers) {
-  std::array<iovec, kGathered> vectors;
   std::size_t accepted = 0;
   while (!buffers.empty()) {
-    const backend::Buffers batch = buffers.first(std::min(buffers.size(), vectors.size()));
-    std::transform(batch.begin(), batch.end(), vectors.begin(), [](auto bytes) {
-      return iovec{const_cast<std::byte*>(bytes.data()), bytes.size()};
-    });
-    msghdr message = {};
-    message.msg_iov = vectors.data();
-    message.msg_iovlen = batch.size();
-    const ssize_t size = os::kernel.sendmsg(descriptor_, &message, MSG_NOSIGNAL);
+    os::GatheredSend batch;
+    while (batch.room() > 0 && !buffers.empty()) {
+      batch.add(buffers.front());
+      buffers = buffers.subspan(1);
+    }
+    const ssize_t size = batch.send(descriptor_, MSG_NOSIGNAL);
     if (size < 0) return {accepted, would_block(errno) ? 0 : errno};
-    FERMATA_ASSERT(static_cast<std::size_t>(size) <= backend::size_of(batch));
+    FERMATA_ASSERT(static_cast<std::size_t>(size) <= batch.size());
     accepted += static_cast<std::size_t>(size);
-    if (static_cast<std::size_t>(size) < backend::size_of(batch)) break;
-    buffers = buffers.subspan(batch.size());
+    if (static_cast<std::size_t>(size) < batch.size()) break;
   }
   return {accepted, 0};
 }

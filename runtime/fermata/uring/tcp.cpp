@@ -2,22 +2,19 @@
 #include "fermata/uring/tcp.hpp"
 
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/os/gathered_send.hpp"
 #include "fermata/system/system_calls.hpp"
 
 namespace fermata::uring::detail {
 
 namespace {
 
-/// Buffers of one system call, at most: their addresses lie on the stack of whoever writes.
-constexpr std::size_t kGathered = 16;
 /// Completions that a receive may have while nobody reads, before it is cancelled.
 constexpr std::uint8_t kUnreadMost = 4;
 
@@ -138,26 +135,19 @@ void TcpSocket::collect(backend::Buffers buffers) {
 }
 
 backend::StreamHandle::Written TcpSocket::send_now(backend::Buffers buffers) {
-  std::array<iovec, kGathered> vectors;
   std::size_t accepted = 0;
   while (block_ || !buffers.empty()) {
-    std::size_t count = 0;
-    std::size_t size = 0;
-    const auto add = [&](std::span<const std::byte> bytes) {
-      vectors[count++] = {const_cast<std::byte*>(bytes.data()), bytes.size()};
-      size += bytes.size();
-    };
-    if (block_) add(in_block());
-    const backend::Buffers batch = buffers.first(std::min(buffers.size(), kGathered - count));
-    for (const std::span<const std::byte> each : batch) add(each);
-    msghdr message = {};
-    message.msg_iov = vectors.data();
-    message.msg_iovlen = count;
-    const ssize_t result = os::kernel.sendmsg(descriptor_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    os::GatheredSend batch;
+    if (block_) batch.add(in_block());
+    while (batch.room() > 0 && !buffers.empty()) {
+      batch.add(buffers.front());
+      buffers = buffers.subspan(1);
+    }
+    const ssize_t result = batch.send(descriptor_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (result < 0) return {accepted, would_block(errno) ? 0 : errno};
     auto left = static_cast<std::size_t>(result);
-    FERMATA_ASSERT(left <= size);
-    const bool all = left == size;
+    FERMATA_ASSERT(left <= batch.size());
+    const bool all = left == batch.size();
     if (block_) {
       const std::size_t of_block = std::min(left, in_block().size());
       left -= of_block;
@@ -165,7 +155,6 @@ backend::StreamHandle::Written TcpSocket::send_now(backend::Buffers buffers) {
     }
     accepted += left;
     if (!all) break;
-    buffers = buffers.subspan(batch.size());
   }
   return {accepted, 0};
 }
