@@ -114,6 +114,7 @@ struct PollSource : Source {
   PollSource(Machine& machine, backend::Poll& poll, PollMask mask)
       : proxy(std::in_place, poll, mask), callback(machine, *this) {
     proxy->set_hidden(true);
+    proxy->set_asks_for_file(true);  // Before each call.
     proxy->add_callback(callback);
   }
   std::optional<backend::PollProxy>

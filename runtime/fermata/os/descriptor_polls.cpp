@@ -80,8 +80,9 @@ void DescriptorPoll::dispatch(PollMask told) {
   const PollMask mask = look(told);
   const bool spurious = mask == PollMask::Readable && socket_ && !may_be_spurious() &&
                         !has_something_to_read(descriptor());
-  if (!same_file()) return ready(PollMask::Disconnect);
-  if (any(mask) && !spurious) ready(mask);
+  const bool tells = any(mask) && !spurious;
+  if (!(tells && proxies_ask_for_file()) && !same_file()) return ready(PollMask::Disconnect);
+  if (tells) ready(mask);
 }
 
 // --- DescriptorPolls ---

@@ -76,6 +76,12 @@ PollMask Poll::wanted() const noexcept {
   return mask;
 }
 
+bool Poll::proxies_ask_for_file() const noexcept {
+  const PollProxy* proxy = proxies_.first();
+  while (proxy != nullptr && proxy->asks_for_file_) proxy = PollProxy::List::after(*proxy);
+  return proxy == nullptr;
+}
+
 void Poll::set_armed(PollMask mask) {
   FERMATA_ASSERT(any(mask));
   if (mask == armed_) return;

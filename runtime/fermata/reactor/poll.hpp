@@ -62,6 +62,9 @@ class PollProxy final : public Event {
   [[nodiscard]] PollMask events() const noexcept { return events_; }
   /// The readiness that the last fire reported.
   [[nodiscard]] PollMask triggered() const noexcept { return triggered_; }
+  /// A promise of its owner, who calls poll().require_same_file() before each use of the
+  /// descriptor: then readiness is told without that question to the system. Off by default.
+  void set_asks_for_file(bool value) noexcept { asks_for_file_ = value; }
   [[nodiscard]] std::string info() const override;
   void explain_wait(WaitFacts& facts, const CoroutineBase& waiter) const override;
 
@@ -75,6 +78,7 @@ class PollProxy final : public Event {
   Ref<Poll> poll_;
   PollMask events_;
   PollMask triggered_ = PollMask::None;
+  bool asks_for_file_ = false;
   detail::DispatchLink<PollProxy> link_;
 
  public:
@@ -120,6 +124,8 @@ class Poll : public Handle {
 
   [[nodiscard]] bool closes_descriptor() const noexcept { return close_descriptor_; }
   [[nodiscard]] bool may_be_spurious() const noexcept { return may_be_spurious_; }
+  /// Whether every started proxy asks for the file itself.
+  [[nodiscard]] bool proxies_ask_for_file() const noexcept;
 
  private:
   friend class PollProxy;

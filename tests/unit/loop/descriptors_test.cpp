@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -14,13 +15,35 @@
 #include "fermata/loop/event_interface.hpp"
 #include "fermata/loop/loop.hpp"
 #include "fermata/loop/timer.hpp"
+#include "fermata/system/system_calls.hpp"
 #include "tests/conformance/uv_arm.hpp"
+#include "tests/support/error_of.hpp"
 #include "tests/support/main_test.hpp"
 
 namespace fermata::loop {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// Counts how often the system is asked what a descriptor is.
+class CountedFstat {
+ public:
+  CountedFstat() { count = 0; }
+  [[nodiscard]] static int asked() { return count; }
+
+ private:
+  static os::SystemCalls counting() {
+    os::SystemCalls calls;
+    calls.fstat = [](int descriptor, struct stat* status) {
+      ++count;
+      return ::fstat(descriptor, status);
+    };
+    return calls;
+  }
+
+  static inline int count = 0;
+  os::ReplacedKernel replaced_{counting()};
+};
 
 class LoopDescriptorsTest : public ::testing::Test, protected conformance::UvArm {
  protected:
@@ -48,6 +71,45 @@ MAIN_TEST_F(LoopDescriptorsTest, CallsAReadableInEachTickUntilItIsRead) {
   });
   loop.run();
   EXPECT_EQ(calls, 3);
+}
+
+// Besides, the watched descriptors are looked after, at most every ten milliseconds.
+MAIN_TEST_F(LoopDescriptorsTest, AsksOnceForEachCallWhetherTheFileIsTheSame) {
+  constexpr int kCalls = 1'000;
+  Loop loop;
+  write_byte();
+  const CountedFstat fstat;
+  int calls = 0;
+  loop.on_readable(ends[0], [&](CallbackId id) {
+    if (++calls == kCalls) loop.cancel(id);
+  });
+  loop.run();
+  EXPECT_GE(fstat.asked(), kCalls);
+  EXPECT_LT(fstat.asked(), kCalls * 3 / 2);
+}
+
+// The system goes on watching the old file, of which there is a copy.
+MAIN_TEST_F(LoopDescriptorsTest, WhatComesForAnOldFileCallsNobody) {
+  for (const bool new_one_is_ready : {false, true}) {
+    Loop loop;
+    const int number = ::dup(ends[0]);
+    std::array<int, 2> others{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, others.data()), 0);
+    const CallbackId id = loop.on_readable(number, [] { ADD_FAILURE(); });
+    loop.delay(1ms, [&] {  // The next look at closed descriptors is ten milliseconds away.
+      ASSERT_EQ(::dup2(others[0], number), number);
+      if (new_one_is_ready) {
+        ASSERT_EQ(::write(others[1], "x", 1), 1);
+      }
+      write_byte();
+    });
+    const std::string error = test::error_of([&] { loop.run(); });
+    EXPECT_NE(error.find("it was closed"), std::string::npos) << error;
+    EXPECT_FALSE(loop.has(id));
+    char byte = 0;
+    EXPECT_EQ(::read(ends[0], &byte, 1), 1);
+    for (const int each : {number, others[0], others[1]}) ::close(each);
+  }
 }
 
 MAIN_TEST_F(LoopDescriptorsTest, OneDirectionDisabledDoesNotSilenceTheOther) {
