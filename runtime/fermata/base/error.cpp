@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "fermata/base/exception_ptr_cast.hpp"
 #include "fermata/base/text_of.hpp"
 
 namespace fermata {
@@ -24,12 +25,7 @@ std::string demangled(const std::type_info* type) {
 /// Calls `visit` with the error's Chained part, when it has one.
 template <class Visit>
 void with_chained(const std::exception_ptr& error, Visit visit) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const backend::Chained& ours) {
-    visit(ours);
-  } catch (...) {  // Foreign: carries no chain.
-  }
+  if (const auto* const ours = detail::exception_ptr_cast<backend::Chained>(error)) visit(*ours);
 }
 
 /// Both, when `newer` cannot carry a chain; a cancellation still if `newer` is one.
@@ -68,14 +64,7 @@ CompositeError::CompositeError(std::vector<std::exception_ptr> errors)
     : Linkable(composite_text(errors)), errors_(std::move(errors)) {}
 
 bool is_cancellation(const std::exception_ptr& error) noexcept {
-  if (!error) return false;
-  try {
-    std::rethrow_exception(error);
-  } catch (const Cancellation&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
+  return detail::exception_ptr_cast<Cancellation>(error) != nullptr;
 }
 
 bool carries_error(const std::exception_ptr& error) {
@@ -84,27 +73,14 @@ bool carries_error(const std::exception_ptr& error) {
 }
 
 bool is_forced_unwind(const std::exception_ptr& error) noexcept {
-  if (!error) return false;
-  try {
-    std::rethrow_exception(error);
-  } catch (const ForcedUnwind&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
+  return detail::exception_ptr_cast<ForcedUnwind>(error) != nullptr;
 }
 
 std::string message_of(const std::exception_ptr& error) {
   if (!error) return "";
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (const Cancellation& e) {
-    return e.what();
-  } catch (...) {
-    return demangled(abi::__cxa_current_exception_type());
-  }
+  if (const auto* const e = detail::exception_ptr_cast<std::exception>(error)) return e->what();
+  if (const auto* const e = detail::exception_ptr_cast<Cancellation>(error)) return e->what();
+  return type_name_of(error);
 }
 
 std::string type_name_of(const std::exception_ptr& error) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "fermata/base/error.hpp"
+#include "fermata/base/exception_ptr_cast.hpp"
 
 namespace fermata::detail {
 
@@ -35,16 +36,7 @@ class AwaitedError {
   /// Whether `error` is a cancellation, and not one that was passed on from work which the failed
   /// one has waited for itself.
   [[nodiscard]] static bool is_for_the_work_alone(const std::exception_ptr& error) noexcept {
-    if (!error) return false;
-    try {
-      std::rethrow_exception(error);
-    } catch (const AwaitedCancelled&) {
-      return false;
-    } catch (const Cancellation&) {
-      return true;
-    } catch (...) {
-      return false;
-    }
+    return is_cancellation(error) && exception_ptr_cast<AwaitedCancelled>(error) == nullptr;
   }
 
  private:

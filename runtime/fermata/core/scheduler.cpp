@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/exception_ptr_cast.hpp"
 #include "fermata/core/limit.hpp"
 #include "fermata/core/runtime.hpp"
 
@@ -23,19 +24,12 @@ bool takes(const ScopeBase& scope, const Runtime& runtime) noexcept {
 
 std::exception_ptr as_own_cancellation(const std::exception_ptr& reason) {
   FERMATA_ASSERT(reason != nullptr);
-  try {
-    std::rethrow_exception(reason);
-  } catch (const AwaitedCancelled& foreign) {
-    return Cancellation(foreign.what()).with_previous(reason);
-  } catch (const OperationCancelled& foreign) {
-    return Cancellation(foreign.what()).with_previous(reason);
-  } catch (const LimitReached& foreign) {
-    return Cancellation(foreign.what()).with_previous(reason);
-  } catch (const Cancellation&) {
-    return reason;
-  } catch (...) {
-    return nullptr;
-  }
+  const auto* const cancellation = exception_ptr_cast<Cancellation>(reason);
+  if (cancellation == nullptr) return nullptr;
+  const bool foreign = exception_ptr_cast<AwaitedCancelled>(reason) != nullptr ||
+                       exception_ptr_cast<OperationCancelled>(reason) != nullptr ||
+                       exception_ptr_cast<LimitReached>(reason) != nullptr;
+  return foreign ? Cancellation(cancellation->what()).with_previous(reason) : reason;
 }
 
 [[gnu::flatten]] void Scheduler::spawn(CoroutineBase& coroutine, Priority priority,

@@ -2,26 +2,12 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/exception_ptr_cast.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scheduler.hpp"
 #include "fermata/core/sweep.hpp"
 
 namespace fermata::detail {
-
-namespace {
-
-bool is_exit_unwind(const std::exception_ptr& error) {
-  try {
-    if (error) std::rethrow_exception(error);
-  } catch (const ExitUnwind&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
-  return false;
-}
-
-}  // namespace
 
 // The order of the steps matters; no step may keep a later one from happening (CORE-CO-19).
 void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
@@ -76,7 +62,7 @@ void Scheduler::finalize_unstarted(CoroutineBase& coroutine) {
 std::exception_ptr Scheduler::final_error(CoroutineBase& coroutine, std::exception_ptr error) {
   std::exception_ptr stored = std::exchange(coroutine.stored_error_, nullptr);
   if (is_forced_unwind(error)) coroutine.set(CoroutineBase::kToldToUnwind);
-  if (is_forced_unwind(error) || is_exit_unwind(error)) return nullptr;
+  if (is_forced_unwind(error) || exception_ptr_cast<ExitUnwind>(error) != nullptr) return nullptr;
   if (!stored) return error;
   if (!error || !carries_error(error)) return stored;
   return is_cancellation(error) ? link_previous(stored, error) : link_previous(error, stored);

@@ -9,6 +9,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/exception_ptr_cast.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sync/await.hpp"
 
@@ -78,13 +79,8 @@ void ThreadPoolCore::worker_gone(Generation& generation, const Thread<void>& thr
   if (error && !is_cancellation(error)) {
     current_runtime().log(
         fmt::format("a thread of pool '{}' has failed: {}", options_.name, describe(error)));
-    try {
-      std::rethrow_exception(error);
-    } catch (const RemoteError& remote) {
-      fail(remote.original());
-    } catch (...) {
-      fail(error);
-    }
+    const auto* const remote = exception_ptr_cast<RemoteError>(error);
+    fail(remote != nullptr ? remote->original() : error);
   }
   if (--generation.live > 0) return;
   if (&generation == newest_.get() && !closed_) fail(no_workers());

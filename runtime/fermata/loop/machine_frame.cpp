@@ -5,22 +5,14 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/exception_ptr_cast.hpp"
 #include "fermata/loop/machine.hpp"
 
 namespace fermata::loop::detail {
 
 namespace {
 
-bool is_loop_ended(const std::exception_ptr& error) {
-  if (!error) return false;
-  try {
-    std::rethrow_exception(error);
-  } catch (const LoopEnded&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
+using fermata::detail::exception_ptr_cast;
 
 }  // namespace
 
@@ -64,7 +56,8 @@ std::exception_ptr Machine::frame(Runner& me, Call&& call) {
                     (is_cancellation(error) && (closed_ || runtime.scheduler().is_shutting_down() ||
                                                 me.coroutine->is_cancellation_requested()));
   if (error && ends) std::rethrow_exception(error);
-  if (closed_ && is_loop_ended(error)) throw Cancellation("The event loop has ended");
+  if (closed_ && exception_ptr_cast<LoopEnded>(error) != nullptr)
+    throw Cancellation("The event loop has ended");
   return error;
 }
 
@@ -197,13 +190,8 @@ void Machine::unmask(Source& source) noexcept {
 
 void Machine::fail(Runner& me, const std::exception_ptr& error, const std::string& where) {
   const auto wrapped = [](const std::exception_ptr& original, const std::string& who) {
-    try {
-      std::rethrow_exception(original);
-    } catch (const UncaughtError&) {
-      return original;
-    } catch (...) {
-      return std::make_exception_ptr(UncaughtError(who, original));
-    }
+    if (exception_ptr_cast<UncaughtError>(original) != nullptr) return original;
+    return std::make_exception_ptr(UncaughtError(who, original));
   };
   if (!error_handler || closed_) return interrupt(wrapped(error, where));
   me.frame = {};

@@ -7,6 +7,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/exception_ptr_cast.hpp"
 
 namespace fermata::detail {
 
@@ -38,16 +39,8 @@ std::exception_ptr interruption(Wait wait) {
 
 /// Whether the token or the timeout has ended a wait.
 bool is_limit(const std::exception_ptr& error) noexcept {
-  try {
-    if (error) std::rethrow_exception(error);
-    return false;
-  } catch (const OperationCancelled&) {
-    return true;
-  } catch (const Timeout&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
+  return exception_ptr_cast<OperationCancelled>(error) != nullptr ||
+         exception_ptr_cast<Timeout>(error) != nullptr;
 }
 
 }  // namespace

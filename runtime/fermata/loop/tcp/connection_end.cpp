@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/exception_ptr_cast.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/loop/tcp/at_exit.hpp"
 #include "fermata/loop/tcp/connection.hpp"
@@ -140,13 +141,8 @@ void TcpConnection::fail(TcpFailureKind kind, int code, std::string detail,
 }
 
 void TcpConnection::fail(TcpFailureKind kind, std::exception_ptr error) {
-  int code = 0;
-  try {
-    std::rethrow_exception(error);
-  } catch (const InputOutputError& failed) {
-    code = failed.code();
-  } catch (...) {
-  }
+  const auto* const failed = fermata::detail::exception_ptr_cast<InputOutputError>(error);
+  const int code = failed != nullptr ? failed->code() : 0;
   std::string detail = message_of(error);
   fail(kind, code, std::move(detail), std::move(error));
 }

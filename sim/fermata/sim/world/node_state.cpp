@@ -14,6 +14,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/exception_ptr_cast.hpp"
 #include "fermata/context/switch.hpp"
 #include "fermata/core/log.hpp"
 #include "fermata/posix/kernel.hpp"
@@ -82,6 +83,13 @@ std::string throw_text(const std::exception_ptr& error) {
     text += "  " + frame + '\n';
   }
   return text.empty() ? text : "uncaught; thrown in\n" + text;
+}
+
+Verdict verdict_of(const std::exception_ptr& error) {
+  using fermata::detail::exception_ptr_cast;
+  if (exception_ptr_cast<DeadlockError>(error) != nullptr) return Verdict::Deadlock;
+  if (exception_ptr_cast<LivelockError>(error) != nullptr) return Verdict::Liveness;
+  return Verdict::Safety;
 }
 
 }  // namespace
@@ -503,15 +511,7 @@ Failure NodeState::failure_of(const std::exception_ptr& error) const {
   failure.coroutine = moment.coroutine;
   failure.at = moment.step != 0 ? moment.at : now_;
   failure.step = moment.step != 0 ? moment.step : stage_.begun;
-  try {
-    std::rethrow_exception(error);
-  } catch (const DeadlockError&) {
-    failure.verdict = Verdict::Deadlock;
-  } catch (const LivelockError&) {
-    failure.verdict = Verdict::Liveness;
-  } catch (...) {
-    failure.verdict = Verdict::Safety;
-  }
+  failure.verdict = verdict_of(error);
   return failure;
 }
 
