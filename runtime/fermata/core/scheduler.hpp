@@ -88,8 +88,8 @@ class Scheduler {
   void* wait_for(Event& event, const SourcePlace& place);
   /// wait_for() that becomes a part of its caller, which includes switching.hpp.
   void* wait_within(Event& event, const SourcePlace& place);
-  /// wait_for() of an event without a result; errors are returned as by suspend_for_error().
-  [[nodiscard]] std::exception_ptr wait_for_end(Event& event, const SourcePlace& place);
+  /// wait_within() of an event without a result; errors are returned as by suspend_for_error().
+  [[nodiscard]] std::exception_ptr wait_for_end_within(Event& event, const SourcePlace& place);
 
   /// Another ready coroutine may go first; whoever chooses in order lets the current one go on. A
   /// suspension point like any other.

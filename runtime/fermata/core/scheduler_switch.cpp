@@ -179,16 +179,6 @@ void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
   return wait_within(event, place);
 }
 
-std::exception_ptr Scheduler::wait_for_end(Event& event, const SourcePlace& place) {
-  FERMATA_ASSERT(!event.is_closed());
-  CoroutineBase& me = answered_by(event, place);
-  if (me.waker_.error) [[unlikely]] {
-    return me.waker_.take_error();
-  }
-  me.waker_.clear();
-  return nullptr;
-}
-
 // The scheduler's own picks: the same code, out of line.
 CoroutineBase* Scheduler::tick_for_loop() { return with_context(tick(nullptr)); }
 void Scheduler::enter_from_loop(CoroutineBase& next) { switch_to(next); }

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/core/switching.hpp"
 #include "fermata/core/timer.hpp"
 
 namespace fermata {
@@ -44,8 +45,14 @@ void delay(Duration span, SourcePlace place) {
   Runtime& runtime = current_runtime();
   detail::Scheduler& scheduler = runtime.scheduler();
   if (scheduler.unwinding(scheduler.require_suspendable("delay"))) return suspend(place);
-  Timer timer(runtime, span);
-  scheduler.wait_for(timer, place);
+  std::exception_ptr error;  // Thrown when the timer is gone: see wait_with().
+  {
+    Timer timer(runtime, span);
+    error = scheduler.wait_for_end_within(timer, place);
+  }
+  if (error) [[unlikely]] {
+    std::rethrow_exception(std::move(error));
+  }
 }
 
 Instant now() { return current_runtime().now(); }

@@ -86,6 +86,10 @@ void require_valid_span(Duration span);
 void* wait_with(Event& event, const WaitOptions& options, SourcePlace place);
 /// wait() that becomes a part of its caller, which includes switching.hpp.
 void* wait_within(Event& event, const WaitOptions& options, const SourcePlace& place);
+/// wait_within() of an event without a result, but the error that the wait ended with is returned;
+/// null when there is none.
+[[nodiscard]] std::exception_ptr wait_for_end_within(Event& event, const WaitOptions& options,
+                                                     const SourcePlace& place);
 /// wait_with(), but the error that the wait ended with is returned; null when there is none. What
 /// keeps the wait from beginning, such as a cancellation that is due, is thrown.
 [[nodiscard]] std::exception_ptr wait_with(Event& event, const WaitOptions& options,
@@ -104,17 +108,6 @@ FERMATA_HOT void* wait(Event& event, const WaitOptions& options = {},
 }
 
 namespace detail {
-/// wait() of an event without a result, but the error that the wait ended with is returned; null
-/// when there is none.
-[[nodiscard]] inline std::exception_ptr wait_for_end(Event& event, const WaitOptions& options,
-                                                     const SourcePlace& place) {
-  if (!options.timeout && options.token == nullptr && !event.is_closed()) [[likely]] {
-    return current_runtime().scheduler().wait_for_end(event, place);
-  }
-  void* no_result = nullptr;
-  return wait_with(event, options, place, no_result);
-}
-
 /// A part of a destructor, where waits work as they do while an exception unwinds the stack.
 class DestructorRegion {
  public:

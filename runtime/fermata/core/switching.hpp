@@ -135,11 +135,31 @@ FERMATA_HOT void* Scheduler::wait_within(Event& event, const SourcePlace& place)
   return result;
 }
 
+FERMATA_HOT std::exception_ptr Scheduler::wait_for_end_within(Event& event,
+                                                              const SourcePlace& place) {
+  FERMATA_ASSERT(!event.is_closed());
+  CoroutineBase& me = answered_by(event, place);
+  if (me.waker_.error) [[unlikely]] {
+    return me.waker_.take_error();
+  }
+  me.waker_.clear();
+  return nullptr;
+}
+
 FERMATA_HOT void* wait_within(Event& event, const WaitOptions& options, const SourcePlace& place) {
   if (!options.timeout && options.token == nullptr && !event.is_closed()) [[likely]] {
     return current_runtime().scheduler().wait_within(event, place);
   }
   return wait_with(event, options, place);
+}
+
+FERMATA_HOT std::exception_ptr wait_for_end_within(Event& event, const WaitOptions& options,
+                                                   const SourcePlace& place) {
+  if (!options.timeout && options.token == nullptr && !event.is_closed()) [[likely]] {
+    return current_runtime().scheduler().wait_for_end_within(event, place);
+  }
+  void* no_result = nullptr;
+  return wait_with(event, options, place, no_result);
 }
 
 }  // namespace fermata::detail

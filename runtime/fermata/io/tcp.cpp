@@ -2,7 +2,6 @@
 #include "fermata/io/tcp.hpp"
 
 #include <array>
-#include <functional>
 #include <string>
 
 #include "fermata/base/error.hpp"
@@ -12,12 +11,12 @@
 
 namespace fermata {
 
-TcpStream TcpStream::connect(const Address& peer, const WaitOptions& options, SourcePlace place) {
+TcpStream TcpStream::open(const Address& peer, const WaitOptions& options, const SourcePlace& place,
+                          std::exception_ptr& error) {
   detail::check_token(options);
-  return TcpStream(detail::perform<backend::ConnectRequest>(
-                       options, place, std::mem_fn(&backend::ConnectRequest::take),
-                       current_runtime().reactor().streams(), peer),
-                   place);
+  backend::ConnectRequest request(current_runtime().reactor().streams(), peer);
+  error = detail::end_of(request, options, place);
+  return error ? TcpStream() : TcpStream(request.take(), place);
 }
 
 TcpStream TcpStream::connect(std::string_view host, std::uint16_t port, const WaitOptions& options,
