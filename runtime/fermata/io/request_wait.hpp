@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/switching.hpp"
 #include "fermata/reactor/request.hpp"
 #include "fermata/sync/operation.hpp"
@@ -18,8 +19,8 @@ inline void finish(backend::Request& request, const WaitOptions& options,
 
 /// Waits until `request` has ended; returns its error, or null. One that has ended already does not
 /// suspend.
-inline std::exception_ptr end_of(backend::Request& request, const WaitOptions& options,
-                                 const SourcePlace& place) {
+FERMATA_HOT std::exception_ptr end_of(backend::Request& request, const WaitOptions& options,
+                                      const SourcePlace& place) {
   if (request.is_completed() && !request.error()) return nullptr;
   return wait_for_end_within(request, options, place);
 }
@@ -28,8 +29,8 @@ inline std::exception_ptr end_of(backend::Request& request, const WaitOptions& o
 /// An error is thrown when the request is gone, so that unwinding has nothing to destroy here:
 /// errors that programs expect, such as a reset or a timeout, cost a third.
 template <class Request, class Take, class... Arguments>
-[[gnu::always_inline]] inline auto perform(const WaitOptions& options, const SourcePlace& place,
-                                           const Take& take, Arguments&&... arguments) {
+FERMATA_HOT auto perform(const WaitOptions& options, const SourcePlace& place, const Take& take,
+                         Arguments&&... arguments) {
   std::exception_ptr error;
   {
     Request request(std::forward<Arguments>(arguments)...);
