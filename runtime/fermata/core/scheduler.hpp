@@ -81,14 +81,15 @@ class Scheduler {
   /// the events answered; the caller takes the result and clears the waker. Throws the error that
   /// the wait ended with; the waker is clear then.
   void suspend(const SourcePlace& place);
-  /// suspend(), but the error that the wait ended with is returned; null when there is none. What
-  /// keeps the wait from beginning, such as a cancellation that is due, is thrown.
-  [[nodiscard]] std::exception_ptr suspend_for_error(const SourcePlace& place);
+  /// suspend() that becomes a part of its caller, which includes switching.hpp. The error that the
+  /// wait ended with is returned; null when there is none. What keeps the wait from beginning, such
+  /// as a cancellation that is due, is thrown.
+  [[nodiscard]] std::exception_ptr suspend_within(const SourcePlace& place);
   /// Waits for one event, which is open, and returns its result: resume_when and suspend in one.
   void* wait_for(Event& event, const SourcePlace& place);
   /// wait_for() that becomes a part of its caller, which includes switching.hpp.
   void* wait_within(Event& event, const SourcePlace& place);
-  /// wait_within() of an event without a result; errors are returned as by suspend_for_error().
+  /// wait_within() of an event without a result; errors are returned as by suspend_within().
   [[nodiscard]] std::exception_ptr wait_for_end_within(Event& event, const SourcePlace& place);
 
   /// Another ready coroutine may go first; whoever chooses in order lets the current one go on. A
@@ -258,11 +259,9 @@ class Scheduler {
   CoroutineBase* with_context(CoroutineBase* next);
   bool give_context(CoroutineBase& coroutine);
   void look_ahead() const;
-  void switch_to(CoroutineBase& next);
-  void switch_to_scheduler();
+  /// To the scheduler itself when `next` is null.
+  void switch_to(CoroutineBase* next);
   void rest(StackContext& self, CoroutineBase* next);
-  CoroutineBase* tick_for_loop();
-  void enter_from_loop(CoroutineBase& next);
   void raise_pending(CoroutineBase& me, const SourcePlace& place);
   [[noreturn]] void throw_wait_error(CoroutineBase& me);
 

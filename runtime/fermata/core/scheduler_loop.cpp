@@ -5,8 +5,10 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scheduler.hpp"
+#include "fermata/core/switching.hpp"
 
 namespace fermata::detail {
 
@@ -86,7 +88,7 @@ bool Scheduler::look(const CoroutineBase* leaving) {
   return true;
 }
 
-void Scheduler::poll(backend::TurnMode mode) {
+FERMATA_HOT void Scheduler::poll(backend::TurnMode mode) {
   FERMATA_ASSERT(mode == backend::TurnMode::NoWait || ready_.empty());
   if (step_limited_) time_step();  // What the reactor takes is not the coroutine's.
   if (watchdog_ != nullptr) watchdog_->begin(nullptr);
@@ -115,7 +117,7 @@ void Scheduler::loop() {
   for (;;) {
     current_ = nullptr;
     // Control comes back when the tick of a coroutine has found nobody.
-    if (CoroutineBase* const next = tick_for_loop()) enter_from_loop(*next);
+    if (CoroutineBase* const next = with_context(tick(nullptr))) switch_to(next);
     FERMATA_ASSERT(in_scheduler_context_);
     FERMATA_ASSERT(running_ == scheduler_context_);
     if (abandoned_) break;

@@ -13,6 +13,7 @@
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scheduler.hpp"
 #include "fermata/core/sweep.hpp"
+#include "fermata/core/switching.hpp"
 
 namespace fermata::detail {
 
@@ -77,7 +78,7 @@ void Scheduler::run(CoroutineBase& main) {
   end_of_main_ = nullptr;
 
   thread_context_.owner = nullptr;
-  switch_to_scheduler();  // Comes back when the loop has ended.
+  switch_to(nullptr);  // Comes back when the loop has ended.
   FERMATA_ASSERT(running_ == &thread_context_);
   FERMATA_ASSERT(main.is_closed());
   drop_thread_stack(thread_context_);
@@ -407,7 +408,7 @@ void Scheduler::enter_to_unwind(CoroutineBase& coroutine) {
   FERMATA_ASSERT(in_scheduler_context_);
   drop_from_ready(coroutine);
   coroutine.waker_.status = backend::WakerStatus::Result;
-  enter_from_loop(coroutine);
+  switch_to(&coroutine);
   current_ = nullptr;
 }
 

@@ -79,16 +79,6 @@ bool Scheduler::give_context(CoroutineBase& coroutine) {
   }
 }
 
-void Scheduler::switch_to_scheduler() {
-  FERMATA_ASSERT(scheduler_context_ != nullptr);
-  FERMATA_ASSERT(running_ != scheduler_context_);
-  StackContext& from = *running_;
-  current_ = nullptr;
-  running_ = scheduler_context_;
-  ++metrics_.switches;
-  switch_context(from, *scheduler_context_);
-}
-
 FERMATA_HOT void Scheduler::resumed(CoroutineBase& me) {
   regains_control(me);
   if (me.waker_.error) [[unlikely]] {
@@ -105,7 +95,7 @@ FERMATA_HOT void Scheduler::change_places(CoroutineBase& me, CoroutineBase& next
   me.waker_.place = &place;
   next.waker_.status = backend::WakerStatus::Result;
   look_ahead();
-  switch_to(next);
+  switch_to(&next);
   resumed(me);
   me.waker_.status = backend::WakerStatus::None;
 }
@@ -163,25 +153,14 @@ void Scheduler::start_events(CoroutineBase& me) {
 }
 
 void Scheduler::suspend(const SourcePlace& place) {
-  if (std::exception_ptr error = suspend_for_error(place)) {
+  if (std::exception_ptr error = suspend_within(place)) {
     std::rethrow_exception(std::move(error));
   }
-}
-
-std::exception_ptr Scheduler::suspend_for_error(const SourcePlace& place) {
-  CoroutineBase& me = suspendable("wait");
-  if (me.waker_.status == backend::WakerStatus::None && me.waker_.empty()) return nullptr;
-  wait_until_answered(me, true, place);
-  return me.waker_.error ? me.waker_.take_error() : nullptr;
 }
 
 void* Scheduler::wait_for(Event& event, const SourcePlace& place) {
   return wait_within(event, place);
 }
-
-// The scheduler's own picks: the same code, out of line.
-CoroutineBase* Scheduler::tick_for_loop() { return with_context(tick(nullptr)); }
-void Scheduler::enter_from_loop(CoroutineBase& next) { switch_to(next); }
 
 // Until somebody needs a context again, and has made a coroutine of its own current.
 FERMATA_HOT void Scheduler::rest(StackContext& self, CoroutineBase* next) {

@@ -146,7 +146,7 @@ std::exception_ptr detail::wait_with(Event& event, const WaitOptions& options, S
       waker.resume_when(*timer, backend::WakeRule::Timeout);
     }
   }
-  std::exception_ptr error = scheduler.suspend_for_error(place);
+  std::exception_ptr error = scheduler.suspend_within(place);
   result = waker.result;
   return error;
 }

@@ -63,12 +63,13 @@ FERMATA_HOT void Scheduler::look_ahead() const {
   for (std::size_t at = 0; at < kStackBytes; at += 64) __builtin_prefetch(top + at, 1);
 }
 
-FERMATA_HOT void Scheduler::switch_to(CoroutineBase& next) {
+FERMATA_HOT void Scheduler::switch_to(CoroutineBase* next) {
   StackContext& from = *running_;
-  current_ = &next;
-  running_ = next.context_;
+  current_ = next;
+  running_ = next != nullptr ? next->context_ : scheduler_context_;
+  FERMATA_ASSERT(running_ != &from);
   ++metrics_.switches;
-  switch_context(from, *next.context_);
+  switch_context(from, *running_);
 }
 
 FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
@@ -80,11 +81,7 @@ FERMATA_HOT void Scheduler::park(CoroutineBase& me, const SourcePlace& place) {
   CoroutineBase* const next = with_context(tick(&me));
   if (next == &me) return;
   look_ahead();
-  if (next != nullptr) {
-    switch_to(*next);
-  } else {
-    switch_to_scheduler();
-  }
+  switch_to(next);
 }
 
 FERMATA_HOT void Scheduler::regains_control(CoroutineBase& me) {
@@ -112,6 +109,13 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
     park(me, place);
     regains_control(me);
   }
+}
+
+FERMATA_HOT std::exception_ptr Scheduler::suspend_within(const SourcePlace& place) {
+  CoroutineBase& me = suspendable("wait");
+  if (me.waker_.status == backend::WakerStatus::None && me.waker_.empty()) return nullptr;
+  wait_until_answered(me, true, place);
+  return me.waker_.error ? me.waker_.take_error() : nullptr;
 }
 
 FERMATA_HOT CoroutineBase& Scheduler::answered_by(Event& event, const SourcePlace& place) {
