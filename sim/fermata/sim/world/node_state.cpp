@@ -15,7 +15,6 @@
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
 #include "fermata/base/exception_ptr_cast.hpp"
-#include "fermata/context/switch.hpp"
 #include "fermata/core/log.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/reactor/signal_name.hpp"
@@ -29,13 +28,12 @@
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/world/reactor.hpp"
 #include "fermata/sim/world/stack_sizes.hpp"
+#include "fermata/sim/world/switching.hpp"
 
 namespace fermata::sim::detail {
 
 namespace {
 
-/// Opens, in the trace, what a node does until it gives way; of no kind of traces.
-constexpr std::uint64_t kTurnOfNode = 0xff;
 constexpr std::uint32_t kFirstAddress = 0x0a000001;  // 10.0.0.1
 constexpr Duration kShortestStart = std::chrono::microseconds(5);
 constexpr std::uint64_t kStarts = 12;  // At once, or each twice the one before.
@@ -136,24 +134,6 @@ NodeState* NodeState::peer(std::string_view name) const noexcept { return stage_
 
 // --- time ---
 
-bool NodeState::wait(Instant wake_by) {
-  FERMATA_ASSERT(stage_.running_node() == this);
-  FERMATA_ASSERT(!in_order());
-  machine().count_wait();
-  const Instant until = std::min(wake_by, agenda_.earliest());
-  if (woken_ || until <= now_) {
-    give_way();
-  } else if (until != Instant::never() && !is_paused() && stage_.alone_until(until)) {
-    if (stage_.within_time_limit(until)) advance(until);
-  } else {
-    wake_by_ = wake_by;
-    yield_to_world(Phase::Waiting);
-  }
-  leave_if_over();
-  woken_ = false;
-  return std::exchange(shutdown_requested_, false);
-}
-
 void NodeState::wake() noexcept {
   woken_ = true;
   turn_changed();
@@ -163,24 +143,12 @@ void NodeState::turn_changed() noexcept {
   if (in_order()) stage_.turns().changed(*this, next_action());
 }
 
-void NodeState::give_way() {
-  FERMATA_ASSERT(stage_.running_node() == this);
-  if (is_paused() || !stage_.alone_until(now_)) {
-    yield_to_world(Phase::Ready);
-  }
-  leave_if_over();
-}
-
 // The world ends threads before whoever has begun them, and would not come to it if this program
 // went first because it has failed the run itself.
 void NodeState::leave_run() {
   FERMATA_ASSERT(stage_.over());
   yield_to_world(Phase::Ready);
   throw backend::AbandonRun{};
-}
-
-void NodeState::leave_if_over() {
-  if (stage_.over()) leave_run();
 }
 
 // At the same time the others can do something that is seen here; those that are behind must. A
@@ -347,46 +315,6 @@ void NodeState::begin() {
   if (may_crash_) plan_crash();
   stage_.turns().add(*this, next_action(), last_ran_, number_);
   stage_.began(*this);
-}
-
-void NodeState::resume(Instant when) {
-  FERMATA_ASSERT(phase_ != Phase::Ended);
-  FERMATA_ASSERT(suspended_ != nullptr);
-  began_ = true;
-  stage_.turns().begin_turn(*this);
-  advance(when);
-  if (!stage_.over()) stage_.hash.add(kTurnOfNode, 0, key_);
-  last_ran_ = stage_.set_running(this, context_);
-  Runtime* const outside = std::exchange(fermata::detail::current_runtime_pointer, current_);
-  switch_to_program();
-  current_ = std::exchange(fermata::detail::current_runtime_pointer, outside);
-  FERMATA_ASSERT(stage_.running_node() == this);
-  stage_.set_running(nullptr, nullptr);
-  if (phase_ != Phase::Ended) {
-    stage_.turns().end_turn(*this, next_action(), last_ran_);
-  } else {
-    stage_.turns().remove(*this);
-    stage_.ended(*this);
-  }
-}
-
-// With its system and its variables for foreign code, if this program has any.
-void NodeState::switch_to_program() {
-  FERMATA_ASSERT(stage_.running_node() == this);
-  if (!posix::is_linked()) return switch_context(stage_.own_context(), *suspended_);
-  SimKernel& process = machine().reactor_->running_process();
-  process.serve();
-  LibraryImages::instance().enter(process.image());
-  const posix::Serving serving(&reactor_->running_process(), process.heap());
-  switch_context(stage_.own_context(), *suspended_);
-}
-
-void NodeState::yield_to_world(Phase phase) {
-  FERMATA_ASSERT(stage_.running_node() == this);
-  phase_ = phase;
-  const bool in_runtime = runtime_->is_running();
-  suspended_ = in_runtime ? runtime_->scheduler().running_context() : context_;
-  switch_context(*suspended_, stage_.own_context());
 }
 
 void NodeState::unwind() {

@@ -68,7 +68,6 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
 
   bool wait(Instant wake_by) override;
   void wake() noexcept override;
-  void give_way() override;
   void let_threads_in() noexcept override;
   void advance(Instant to) override;
   void begin_thread(std::shared_ptr<fermata::detail::ThreadLink> link) override;
@@ -76,6 +75,11 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   [[nodiscard]] bool can_pause() const noexcept override { return machine().may_pause_; }
   [[nodiscard]] bool can_step_clock() const noexcept override { return machine().may_step_clock_; }
   void pause_for(Duration time) override;
+
+  // --- for its reactor ---
+
+  /// Lets others act that are behind in time; no time passes here.
+  void give_way();
 
   // --- for the world ---
 

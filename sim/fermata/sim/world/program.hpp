@@ -23,8 +23,6 @@ class Program : public Machine {
   virtual bool wait(Instant wake_by) = 0;
   /// Ends the wait that goes on, or the next one.
   virtual void wake() noexcept = 0;
-  /// Lets others act that are behind in time; no time passes here.
-  virtual void give_way() = 0;
   /// Lets other threads act; see Reactor::let_threads_in.
   virtual void let_threads_in() noexcept = 0;
   /// It is `to` now, unless it is later already.

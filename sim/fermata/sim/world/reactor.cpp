@@ -10,7 +10,7 @@
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/fault_plan.hpp"
-#include "fermata/sim/world/program.hpp"
+#include "fermata/sim/world/switching.hpp"
 
 namespace fermata::sim::detail {
 
@@ -26,7 +26,7 @@ constexpr std::uint64_t kClockSteps = 2 * 18;  // Ahead or back; the most is 131
 
 }  // namespace
 
-SimReactor::SimReactor(Program& program, const Surroundings& around)
+SimReactor::SimReactor(NodeState& program, const Surroundings& around)
     : program_(program),
       lateness_key_(key_of(program.key(), "lateness")),
       pause_key_(key_of(program.key(), "pause")),

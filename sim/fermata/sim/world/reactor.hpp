@@ -23,7 +23,7 @@
 namespace fermata::sim::detail {
 
 class Network;
-class Program;
+class NodeState;
 class ProgramTable;
 
 /// The simulated machine's environment that the parts of its reactor use.
@@ -37,7 +37,7 @@ struct Surroundings {
 
 class SimReactor final : public backend::Reactor {
  public:
-  SimReactor(Program& program, const Surroundings& around);
+  SimReactor(NodeState& program, const Surroundings& around);
 
   [[nodiscard]] std::string_view name() const noexcept override { return "sim"; }
   [[nodiscard]] Instant now() noexcept override;
@@ -92,7 +92,7 @@ class SimReactor final : public backend::Reactor {
   /// Throws Unsupported in a thread.
   void require_main(const char* part) const;
 
-  Program& program_;
+  NodeState& program_;
   std::uint64_t lateness_key_;
   std::uint64_t pause_key_;
   std::uint64_t clock_step_key_;

@@ -9,6 +9,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/posix/kernel.hpp"
 #include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/base/counted.hpp"
@@ -17,6 +18,7 @@
 #include "fermata/sim/record/run_log.hpp"
 #include "fermata/sim/waits/explain.hpp"
 #include "fermata/sim/world/nemesis.hpp"
+#include "fermata/sim/world/switching.hpp"
 
 namespace fermata::sim::detail {
 
@@ -281,7 +283,7 @@ void WorldState::run() {
   if (posix::is_linked()) LibraryImages::instance().end_run();
 }
 
-bool WorldState::act() {
+FERMATA_HOT bool WorldState::act() {
   FERMATA_ASSERT(running_node_ == nullptr);
   if (over()) return false;
   if (only_services_left()) {
