@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// A machine as the reactor of the program that runs on it sees it: beside what is a Machine's, how
-// time passes and how the program ends.
+// A machine as the parts of its program's reactor see it: beside what is a Machine's, how time
+// passes and how the program ends.
 
 #include <memory>
 
