@@ -66,7 +66,7 @@ TEST_F(Fleet, AWorkerThatIsKilledLosesNothing) {
   EXPECT_EQ(run_shell(work_command("--jobs 1", "calm")).exit_code, 0);
   for (const int chunks_done : {1, 3, 6, 10, 15}) {
     const Finished killed =
-        run_and_kill(work_command("--jobs 1", "killed"), path("killed/results"), chunks_done);
+        run_until(path("killed/results"), chunks_done, work_command("--jobs 1", "killed"));
     EXPECT_EQ(killed.exit_code, 137) << killed.output;
   }
   const Finished last = run_shell(work_command("--jobs 2", "killed"));
@@ -76,9 +76,9 @@ TEST_F(Fleet, AWorkerThatIsKilledLosesNothing) {
 
 TEST_F(Fleet, AWorkerThatIsToldToEndGivesItsChunkBack) {
   make_plan("*Rarely", "--runs 400000");
-  for (const char* jobs : {"1", "2"}) {
-    const Finished told = run_shell("timeout --preserve-status -s TERM 1 " +
-                                    work_command(std::string("--jobs ") + jobs));
+  for (const int jobs : {1, 2}) {
+    const Finished told = run_until(path("plan/results"), 3 * jobs,
+                                    work_command("--jobs " + std::to_string(jobs)), "TERM");
     EXPECT_EQ(told.exit_code, 130) << told.output;
     EXPECT_TRUE(says(told, "the plan goes on"));
   }

@@ -72,8 +72,8 @@ TEST_F(FuzzPlan, LosesNothingWhenItsWorkersAreKilled) {
   for (const char* plan : {"calm", "killed"}) make_plan(plan, kLock, "--runs 1000 --lease 1s");
   work("calm", "--jobs 1");
   for (const int chunks_done : {1, 2, 3}) {
-    const Finished killed = run_and_kill(tool() + " fleet work " + path("killed") + " --jobs 1",
-                                         path("killed/results"), chunks_done);
+    const Finished killed = run_until(path("killed/results"), chunks_done,
+                                      tool() + " fleet work " + path("killed") + " --jobs 1");
     EXPECT_EQ(killed.exit_code, 137) << killed.output;
   }
   work("killed");

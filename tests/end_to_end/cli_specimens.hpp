@@ -61,13 +61,16 @@ class Cli : public ::testing::Test {
     return path;
   }
 
-  /// Runs `command`, and kills its whole process group as soon as `folder` has `count` files.
-  [[nodiscard]] static Finished run_and_kill(const std::string& command, const std::string& folder,
-                                             int count) {
+  /// Runs `command`, and sends its whole process group a signal as soon as `folder` has `count`
+  /// files: work done, and not time, says when, however fast the machine is.
+  [[nodiscard]] static Finished run_until(const std::string& folder, int count,
+                                          const std::string& command,
+                                          const std::string& signal = "KILL") {
     return run_shell("setsid " + command + " & worker=$!; tries=0\n" +
                      "while [ $((tries += 1)) -lt 20000 ] && [ $(find " + folder +
                      " -type f | wc -l) -lt " + std::to_string(count) +
-                     " ]; do sleep 0.001; done\n" + "kill -s KILL -- -$worker; wait $worker");
+                     " ]; do sleep 0.001; done\n" + "kill -s " + signal +
+                     " -- -$worker; wait $worker");
   }
 
   void expect_refused(const std::string& command, const std::string& message) const {
