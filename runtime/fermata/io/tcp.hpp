@@ -25,8 +25,8 @@ class TcpStream : public ByteStream {
   using ByteStream::ByteStream;
 
   /// May suspend. Throws InputOutputError, for instance "connect to 127.0.0.1:7: Connection
-  /// refused". Programs expect that, so it is thrown in the caller's own frame, which saves the
-  /// unwinder half of its way.
+  /// refused". Programs expect such errors: they are thrown in the caller's own frame, which halves
+  /// the unwinder's work.
   [[nodiscard, gnu::always_inline]] static TcpStream connect(
       const Address& peer, const WaitOptions& options = {},
       SourcePlace place = SourcePlace::current()) {
