@@ -22,10 +22,9 @@ std::string demangled(const std::type_info* type) {
   return status == 0 ? std::string(name.get()) : std::string(type->name());
 }
 
-/// Calls `visit` with the error's Chained part, when it has one.
-template <class Visit>
-void with_chained(const std::exception_ptr& error, Visit visit) {
-  if (const auto* const ours = detail::exception_ptr_cast<backend::Chained>(error)) visit(*ours);
+/// Null for a foreign error, which carries no chain.
+const backend::Chained* chained_in(const std::exception_ptr& error) noexcept {
+  return detail::exception_ptr_cast<backend::Chained>(error);
 }
 
 /// Both, when `newer` cannot carry a chain; a cancellation still if `newer` is one.
@@ -107,9 +106,8 @@ std::vector<std::exception_ptr> chain_of(const std::exception_ptr& error) {
   for (std::exception_ptr link = error;
        link && std::find(chain.begin(), chain.end(), link) == chain.end();) {
     chain.push_back(link);
-    std::exception_ptr next;
-    with_chained(link, [&](const backend::Chained& ours) { next = ours.previous(); });
-    link = std::move(next);
+    const backend::Chained* const ours = chained_in(link);
+    link = ours != nullptr ? ours->previous() : nullptr;
   }
   return chain;
 }
@@ -121,8 +119,8 @@ std::exception_ptr link_previous(std::exception_ptr newer, std::exception_ptr ol
   if (std::find(ours.begin(), ours.end(), older) != ours.end()) return newer;
   std::exception_ptr head = older;
   for (auto link = ours.rbegin(); link != ours.rend(); ++link) {
-    std::exception_ptr copy;
-    with_chained(*link, [&](const backend::Chained& each) { copy = each.with_previous(head); });
+    const backend::Chained* const each = chained_in(*link);
+    const std::exception_ptr copy = each != nullptr ? each->with_previous(head) : nullptr;
     if (!copy && !carries_error(older)) return newer;
     head = copy ? copy : beside(*link, older);
   }

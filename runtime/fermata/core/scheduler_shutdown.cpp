@@ -9,6 +9,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/exception_ptr_cast.hpp"
 #include "fermata/core/escape_report.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/core/scheduler.hpp"
@@ -166,13 +167,10 @@ void Scheduler::report_unhandled(std::exception_ptr error) {
 
 void Scheduler::handle_loop_exception(std::exception_ptr error) {
   FERMATA_ASSERT(error != nullptr);
-  try {
-    std::rethrow_exception(error);
-  } catch (const backend::AbandonRun&) {
+  if (exception_ptr_cast<backend::AbandonRun>(error) != nullptr) {
     abandoned_ = true;
     call_for_attention();
     return;
-  } catch (...) {
   }
   if (!is_cancellation(error)) exit_errors_.insert(exit_errors_.begin(), error);
   if (phase_ == Phase::Running) {

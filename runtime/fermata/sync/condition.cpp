@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/exception_ptr_cast.hpp"
 #include "fermata/core/switching.hpp"
 
 namespace fermata {
@@ -17,14 +18,7 @@ constexpr int kAttempts = 3;
 
 /// Whether the coroutine itself was asked to stop; a token that has fired ends one wait only.
 bool stops_coroutine(const std::exception_ptr& error) {
-  if (!is_cancellation(error)) return false;
-  try {
-    std::rethrow_exception(error);
-  } catch (const OperationCancelled&) {
-    return false;
-  } catch (...) {
-    return true;
-  }
+  return is_cancellation(error) && detail::exception_ptr_cast<OperationCancelled>(error) == nullptr;
 }
 
 /// What a wait ends with that ended with `first`, and then `later` while it locked again.
