@@ -41,6 +41,11 @@ if(FERMATA_FUZZER AND NOT FERMATA_LIBFUZZER)
   message(FATAL_ERROR "FERMATA_FUZZER: this compiler has no libFuzzer; clang has")
 endif()
 
+# context/jump.hpp enters another context below the stack pointer.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  add_compile_options(-mno-red-zone)
+endif()
+
 option(FERMATA_WERROR "Warnings are errors" ${PROJECT_IS_TOP_LEVEL})
 # A designated initialiser leaves what it does not name to the defaults of the options struct.
 add_compile_options(

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Switching contexts. Internal to the runtime: the only header that shows Boost.Context.
+// Switching contexts. Internal to the runtime, as is jump.hpp, which shows Boost.Context.
 //
-// Everything here is force-inlined. jump_fcontext is entered by `call` and left by `jmp`, so after
-// it the processor mispredicts the `ret` of every frame above: two raw switches' time for each.
-
-#include <boost/context/detail/fcontext.hpp>
+// Everything here is force-inlined: what returns between two switches may be mispredicted, which
+// takes as long as two raw switches.
 
 #include "fermata/context/context.hpp"
 #include "fermata/context/instrumentation.hpp"
+#include "fermata/context/jump.hpp"
 
 namespace fermata::detail {
 
 /// First act of a context that was switched to: completes the switch that brought us here.
-[[gnu::always_inline]] inline void arrive(StackContext& self,
-                                          boost::context::detail::fcontext_t resumer) noexcept {
+[[gnu::always_inline]] inline void arrive(StackContext& self, void* resumer) noexcept {
   self.resumer->registers = resumer;
   note_arrival(self);
   self.thread.exceptions->caught_exceptions = self.ambient.caught_exceptions;
@@ -29,8 +27,7 @@ namespace fermata::detail {
                   from.thread.exceptions->uncaught_exceptions, *from.thread.error_number};
   to.resumer = &from;
   note_departure(from, to);
-  const auto transfer = boost::context::detail::jump_fcontext(to.registers, &to);
-  arrive(from, transfer.fctx);
+  arrive(from, jump(to.registers, &to));
 }
 
 /// The flow that ran here has ended and another one begins: it must not inherit a rounding mode or
@@ -45,7 +42,7 @@ namespace fermata::detail {
                                                            StackContext& to) noexcept {
   to.resumer = &dying;
   note_last_departure(to);
-  boost::context::detail::jump_fcontext(to.registers, &to);
+  jump(to.registers, &to);
   __builtin_unreachable();
 }
 

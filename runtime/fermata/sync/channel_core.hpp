@@ -14,7 +14,7 @@
 //           of that scope closes it (CHAN-22). The root scope ends with the runtime.
 // Waits     offer and await_value suspend; nothing else does. When they return, the caller takes
 //           what it was granted before it suspends again (CHAN-05, CHAN-06). They are one function
-//           each: what stands between a caller and a switch mispredicts its return.
+//           each: what stands between a caller and a switch may mispredict its return.
 
 #include <cstddef>
 #include <cstdint>

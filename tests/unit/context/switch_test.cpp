@@ -221,6 +221,29 @@ TEST(Switch, SwitchesBetweenContextsDirectly) {
   EXPECT_EQ(trace, "123");
 }
 
+// Calls nothing that the compiler can see: on x86-64 its numbers could lie below the stack pointer,
+// where a switch pushes. GCC needs to be told to compile it as the libraries are.
+#ifndef __clang__
+[[gnu::optimize("O2")]]
+#endif
+[[gnu::noinline]] int
+sum_across_a_switch(StackContext& from, StackContext& to) {
+  volatile int numbers[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  detail::switch_context(from, to);
+  int sum = 0;
+  for (const volatile int& number : numbers) sum += number;
+  return sum;
+}
+
+TEST(Switch, KeepsTheFrameOfAFunctionWithoutCalls) {
+  Stage stage;
+  int sum = 0;
+  StackContext& context =
+      stage.start([&] { sum = sum_across_a_switch(*stage.running, stage.home); });
+  stage.resume(context);
+  EXPECT_EQ(sum, 36);
+}
+
 bool holds(const StackContext& context, const void* address) {
   return context.stack_low <= address && address < context.stack_high;
 }

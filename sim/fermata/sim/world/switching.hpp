@@ -3,7 +3,7 @@
 
 // From the world to a program and back.
 //
-// A switch is entered by a call and left by a jump, so that each function that returns between two
+// The world and a program go on in different functions, so that each one that returns between two
 // switches is mispredicted: as in core/switching.hpp, what surrounds one becomes a part of its
 // callers, the world and the reactor.
 
