@@ -25,6 +25,7 @@ struct Outcome {
 namespace backend {
 
 class CallbackVector;
+class Registration;
 
 class Callback {
  public:
@@ -38,6 +39,8 @@ class Callback {
   /// The event that this callback is subscribed to, or null.
   [[nodiscard]] Event* event() const noexcept { return event_; }
   [[nodiscard]] std::uint32_t ref_count() const noexcept { return ref_count_; }
+  /// Whether it is a Registration: a coroutine waits for the event.
+  [[nodiscard]] bool is_registration() const noexcept { return is_registration_; }
 
   void add_ref() noexcept { ++ref_count_; }
   void release() noexcept {
@@ -53,10 +56,14 @@ class Callback {
 
  private:
   friend class CallbackVector;
+  friend class Registration;
+
+  explicit Callback(bool is_registration) noexcept : is_registration_(is_registration) {}
 
   Event* event_ = nullptr;
   std::uint32_t ref_count_ = 0;
   std::uint32_t slot_ = 0;  // Index in its event's vector.
+  bool is_registration_ = false;
 };
 
 }  // namespace backend

@@ -40,7 +40,10 @@ class CallbackVector {
   /// (CORE-CB-12).
   bool remove(Callback& callback, Event& event) noexcept {
     if (callback.event_ != &event) return false;
-    if (pass_ != nullptr && pass_->running == &callback) {
+    if (pass_ == nullptr && callback.slot_ + 1 == size_) {
+      FERMATA_ASSERT(entries_[callback.slot_] == &callback);
+      --size_;
+    } else if (pass_ != nullptr && pass_->running == &callback) {
       pass_->running = nullptr;  // It stands in the gap: nothing to move.
     } else {
       FERMATA_ASSERT(entries_[callback.slot_] == &callback);
@@ -85,6 +88,11 @@ class CallbackVector {
     return pass_ == nullptr ? size_ : size_in_pass();
   }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
+  /// The only entry; null when there are others, or none. REQUIRES: no pass is running.
+  [[nodiscard]] Callback* only() const noexcept {
+    FERMATA_ASSERT(pass_ == nullptr);
+    return size_ == 1 ? entries_[0] : nullptr;
+  }
 
   /// Calls `visit(Callback&)` for every entry, in index order.
   template <class Visit>

@@ -230,8 +230,7 @@ class Event {
   virtual void explain_wait(backend::WaitFacts& /*facts*/, const CoroutineBase& /*waiter*/) const {}
   /// Whether this, when it has come so far, makes `other` fire.
   [[nodiscard]] virtual bool answers_for(const Event& /*other*/) const noexcept { return false; }
-  /// Whether its lines of waiters are consistent, and in the order of arrival. For the audit;
-  /// visits all waiters.
+  /// Whether its waiters stand in line in the order of arrival. For the audit; visits all of them.
   [[nodiscard]] virtual bool lines_are_in_order() const noexcept { return true; }
   /// Whether an EventRef points here: somebody may fire it without owning it.
   [[nodiscard]] bool is_pointed_at() const noexcept { return references_ != nullptr; }
@@ -301,6 +300,7 @@ class Event {
   void close_now() noexcept;
   void replay_to(backend::Callback& callback);
   bool transform(const Outcome& outcome);
+  bool notify_each(const Outcome& outcome);
   std::exception_ptr run_pass(const Outcome& outcome);
   std::exception_ptr run_queued(QueuedNotifies& queued, std::exception_ptr error);
 

@@ -81,9 +81,8 @@ class Scheduler {
   /// the events answered; the caller takes the result and clears the waker. Throws the error that
   /// the wait ended with; the waker is clear then.
   void suspend(const SourcePlace& place);
-  /// suspend() that becomes a part of its caller, which includes switching.hpp. The error that the
-  /// wait ended with is returned; null when there is none. What keeps the wait from beginning, such
-  /// as a cancellation that is due, is thrown.
+  /// suspend() that becomes a part of its caller, which includes switching.hpp. Returns the error
+  /// that the wait ended with, or null; throws what keeps it from beginning, like a cancellation.
   [[nodiscard]] std::exception_ptr suspend_within(const SourcePlace& place);
   /// Waits for one event, which is open, and returns its result: resume_when and suspend in one.
   void* wait_for(Event& event, const SourcePlace& place);
@@ -92,8 +91,7 @@ class Scheduler {
   /// wait_within() of an event without a result; errors are returned as by suspend_within().
   [[nodiscard]] std::exception_ptr wait_for_end_within(Event& event, const SourcePlace& place);
 
-  /// Another ready coroutine may go first; whoever chooses in order lets the current one go on. A
-  /// suspension point like any other.
+  /// Another ready coroutine may go first; whoever chooses in order lets the current one go on.
   void offer(const SourcePlace& place);
   /// The current coroutine has had its ForcedUnwind where no exception may get out, and goes on.
   void keep_unwinding() noexcept { current_->set(CoroutineBase::kKeepsUnwind); }
@@ -112,6 +110,9 @@ class Scheduler {
   /// UsageError when it has not been suspended (CORE-WK-10).
   void wake(CoroutineBase& coroutine, Event* source, void* result, const std::exception_ptr& error,
             backend::WakeCause cause);
+  /// What a pass does for the only subscriber, when that waits for nothing else and gets a result;
+  /// returns false, and does nothing, otherwise.
+  bool answer_alone(backend::Registration& registration, const Outcome& outcome);
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
   /// Cancels a coroutine on behalf of its scope: with `safely` one that has started runs on as a

@@ -3,9 +3,8 @@
 
 // The hot path: from a coroutine that gives up control to the next one. Internal to the runtime.
 //
-// jump_fcontext is entered by a call and left by a jump, so every function between the caller's
-// code and the jump mispredicts its return: all of this is one function, together with the wait
-// that it is a part of, and what is rare is kept out of it.
+// A function that returns between two switches may be mispredicted (context/jump.hpp): all of this
+// is one function, together with the wait that it is a part of, and what is rare is kept out of it.
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/inlining.hpp"
@@ -100,7 +99,7 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
       refuse_wait(me, place);
     }
     me.waker_.status = backend::WakerStatus::Waiting;
-    if (start) start_events(me);
+    if (start && !me.waker_.start_started_event()) start_events(me);
   }
   if (me.waker_.status != backend::WakerStatus::Result) {
     if (me.has_pending()) [[unlikely]] {

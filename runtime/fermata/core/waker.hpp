@@ -62,9 +62,6 @@ class Registration final : public Callback {
   /// The event waited for; it stays set after the event let go of the subscription.
   [[nodiscard]] Event& source() const noexcept { return *source_; }
 
-  /// The context that `resume_when` was given for a custom registration.
-  void* context = nullptr;
-
  private:
   friend class Waker;
   friend struct detail::DebuggerLayout;
@@ -72,20 +69,26 @@ class Registration final : public Callback {
   static constexpr std::uint8_t kOnHeap = 0xff;
 
   Registration(CoroutineBase& coroutine, std::uint8_t slot) noexcept
-      : coroutine_(&coroutine), slot_(slot) {}
+      : Callback(true), slot_(slot), coroutine_(&coroutine) {}
   void destroy() noexcept override;
   void run_rarely(Event& event, const Outcome& outcome);
   void fail(Event& event, const Outcome& outcome);
 
+  WakeRule rule_ = WakeRule::Resolve;  // The first ones lie where Callback ends.
+  bool started_ = false;
+  std::uint8_t slot_;        // Of its waker, or kOnHeap.
+  std::uint32_t round_ = 0;  // The event's, when it was started.
   CoroutineBase* coroutine_;
   Event* source_ = nullptr;
   Registration* next_ = nullptr;
   WaitHandler handler_ = nullptr;
-  WakeRule rule_ = WakeRule::Resolve;
-  bool started_ = false;
-  std::uint8_t slot_;        // Of its waker, or kOnHeap.
-  std::uint32_t round_ = 0;  // The event's, when it was started.
+
+ public:
+  /// The context that `resume_when` was given for a custom registration.
+  void* context = nullptr;
 };
+
+static_assert(sizeof(Registration) == 72);
 
 class Waker {
  public:
@@ -114,9 +117,29 @@ class Waker {
   /// Starts the registered events in order until one of them answers; a closed one replays.
   void start_events();
 
+  /// start_events() for one event that has been started already, so that nothing is armed and
+  /// nothing answers or throws. False, and no effect, when there are more, or it has not.
+  bool start_started_event() {
+    Registration& entry = *first_;
+    Event& event = *entry.source_;
+    if (entry.next_ != nullptr || event.loop_ref_count() == 0) return false;
+    event.start();
+    entry.started_ = true;
+    entry.round_ = event.round();
+    return true;
+  }
+
   /// Ends the wait: stops what was started, once each, unsubscribes, drops references.
   void unsubscribe() noexcept {
     while (first_ != nullptr) drop_first();
+  }
+
+  /// unsubscribe() for a waker with one registration; the reference to its event is the caller's.
+  /// REQUIRES: exactly one.
+  [[nodiscard]] Ref<Event> leave_only_event() noexcept {
+    FERMATA_ASSERT(first_ != nullptr);
+    FERMATA_ASSERT(first_->next_ == nullptr);
+    return Ref<Event>::adopt(detach(*std::exchange(first_, nullptr)));
   }
 
   /// Back to None: no registration, no result, no error (CORE-WK-09).
@@ -189,7 +212,9 @@ class Waker {
   void drop_first() noexcept;
   void drop_last() noexcept;
   void drop_error() noexcept;
-  static void let_go(Registration& registration) noexcept;
+  static void let_go(Registration& registration) noexcept { detach(registration).release(); }
+  /// let_go(), but leaves the reference to the event to the caller.
+  static Event& detach(Registration& registration) noexcept;
 
   Registration* last_ = nullptr;  // Valid while there is a first.
   CoroutineBase* coroutine_;

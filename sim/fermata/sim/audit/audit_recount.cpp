@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <typeinfo>
-
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/audit/audit.hpp"
 #include "fermata/sim/waits/subject.hpp"
@@ -62,14 +60,9 @@ bool is_waited_for(const Event& event, const backend::Registration& registration
          &registration.source() == &event;
 }
 
-/// Its class is final and has one type_info: no need to compare names.
-bool is_registration(const backend::Callback& callback) noexcept {
-  return &typeid(callback) == &typeid(backend::Registration);
-}
-
 bool is_sound(const Event& event, const backend::Callback& subscriber) noexcept {
   return subscriber.event() == &event &&
-         (!is_registration(subscriber) ||
+         (!subscriber.is_registration() ||
           is_waited_for(event, static_cast<const backend::Registration&>(subscriber)));
 }
 
