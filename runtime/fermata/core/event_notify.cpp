@@ -2,8 +2,8 @@
 
 // From an event that fires to those who wait for it.
 //
-// Most events have one subscriber, a coroutine that waits for nothing else. What a pass over it and
-// the end of its wait come to is done at once: no user code runs in between.
+// Most events have one subscriber, a coroutine that waits. What a pass over it comes to is done at
+// once: no user code runs in between.
 
 #include <fmt/format.h>
 
@@ -45,19 +45,17 @@ struct Event::QueuedNotifies {
   }
 };
 
-bool detail::Scheduler::answer_alone(backend::Registration& registration, const Outcome& outcome) {
+bool detail::Scheduler::answer_only(backend::Registration& registration, const Outcome& outcome) {
   CoroutineBase& coroutine = registration.coroutine();
   backend::Waker& waker = coroutine.waker_;
-  const bool waits_for_nothing_else = waker.status == backend::WakerStatus::Waiting &&
-                                      waker.first() == &registration &&
-                                      registration.next() == nullptr;
   const bool is_result = registration.rule() == backend::WakeRule::Resolve && !outcome.error;
-  if (!waits_for_nothing_else || !is_result || &coroutine == current_) return false;
-  Event& event = registration.source();
-  kernel_.trace(backend::Trace::CallbackCalled, &event, 0);
+  const bool waits = waker.status == backend::WakerStatus::Waiting && &coroutine != current_;
+  if (!is_result || !waits) return false;
+  const auto event = Ref<Event>::share(registration.source());
+  kernel_.trace(backend::Trace::CallbackCalled, event.get(), 0);
   waker.result = outcome.result;
-  waker.triggered = &event;
-  const Ref<Event> kept = waker.leave_only_event();
+  waker.triggered = event.get();
+  waker.unsubscribe();
   enqueue(coroutine, backend::WakeCause::Event);
   return true;
 }
@@ -93,7 +91,7 @@ bool Event::notify_and_close(const Outcome& outcome) {
   backend::Callback* const only = callbacks_.only();
   if (only != nullptr && only->is_registration()) {
     auto& waiter = static_cast<backend::Registration&>(*only);
-    if (runtime_->scheduler().answer_alone(waiter, outcome)) return false;
+    if (runtime_->scheduler().answer_only(waiter, outcome)) return false;
   }
   return notify_each(outcome);
 }

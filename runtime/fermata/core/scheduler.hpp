@@ -110,9 +110,9 @@ class Scheduler {
   /// UsageError when it has not been suspended (CORE-WK-10).
   void wake(CoroutineBase& coroutine, Event* source, void* result, const std::exception_ptr& error,
             backend::WakeCause cause);
-  /// What a pass does for the only subscriber, when that waits for nothing else and gets a result;
-  /// returns false, and does nothing, otherwise.
-  bool answer_alone(backend::Registration& registration, const Outcome& outcome);
+  /// What a pass does for its only subscriber, when that waits and gets a result; returns false,
+  /// and does nothing, otherwise.
+  bool answer_only(backend::Registration& registration, const Outcome& outcome);
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
   /// Cancels a coroutine on behalf of its scope: with `safely` one that has started runs on as a

@@ -264,13 +264,13 @@ void Waker::drop_last() noexcept {
   let_go(*entry);
 }
 
-Event& Waker::detach(Registration& registration) noexcept {
+void Waker::let_go(Registration& registration) noexcept {
   Event& event = *registration.source_;
   const bool started = std::exchange(registration.started_, false);
   if (started && registration.round_ == event.round()) event.stop();
   event.remove_callback(registration);
   registration.release();
-  return event;
+  event.release();
 }
 
 Registration& Waker::other_registration() {

@@ -134,14 +134,6 @@ class Waker {
     while (first_ != nullptr) drop_first();
   }
 
-  /// unsubscribe() for a waker with one registration; the reference to its event is the caller's.
-  /// REQUIRES: exactly one.
-  [[nodiscard]] Ref<Event> leave_only_event() noexcept {
-    FERMATA_ASSERT(first_ != nullptr);
-    FERMATA_ASSERT(first_->next_ == nullptr);
-    return Ref<Event>::adopt(detach(*std::exchange(first_, nullptr)));
-  }
-
   /// Back to None: no registration, no result, no error (CORE-WK-09).
   void clear() noexcept {
     unsubscribe();
@@ -212,9 +204,7 @@ class Waker {
   void drop_first() noexcept;
   void drop_last() noexcept;
   void drop_error() noexcept;
-  static void let_go(Registration& registration) noexcept { detach(registration).release(); }
-  /// let_go(), but leaves the reference to the event to the caller.
-  static Event& detach(Registration& registration) noexcept;
+  static void let_go(Registration& registration) noexcept;
 
   Registration* last_ = nullptr;  // Valid while there is a first.
   CoroutineBase* coroutine_;
