@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fermata/base/error.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/audit/debugger_stops.hpp"
 #include "fermata/sim/record/run_log.hpp"
@@ -93,11 +94,8 @@ void Audit::end_run() {
 
 // --- what happens ---
 
-void Audit::note(backend::Trace kind, const Event* subject, std::uint64_t detail) {
-  if (watched_) [[unlikely]] {
-    note_in_words(kind, subject, detail);
-    if (!kNoted.has(kind)) return;
-  }
+FERMATA_HOT void Audit::note_quietly(backend::Trace kind, const Event* subject,
+                                     std::uint64_t detail) {
   switch (kind) {
     case backend::Trace::EventFired:
       return check_fire(*subject);
@@ -127,6 +125,19 @@ void Audit::note(backend::Trace kind, const Event* subject, std::uint64_t detail
     default:
       return;
   }
+}
+
+void Audit::note(backend::Trace kind, const Event* subject, std::uint64_t detail) {
+  if (watched_) [[unlikely]] {
+    return note_watched(kind, subject, detail);
+  }
+  note_quietly(kind, subject, detail);
+}
+
+FERMATA_COLD void Audit::note_watched(backend::Trace kind, const Event* subject,
+                                      std::uint64_t detail) {
+  note_in_words(kind, subject, detail);
+  if (kNoted.has(kind)) note_quietly(kind, subject, detail);
 }
 
 void Audit::note_in_words(backend::Trace kind, const Event* subject, std::uint64_t detail) {

@@ -114,6 +114,9 @@ class Audit final : public backend::Observer {
   };
 
   void note(backend::Trace kind, const Event* subject, std::uint64_t detail) override;
+  /// note() for a run that somebody else watches, too.
+  void note_watched(backend::Trace kind, const Event* subject, std::uint64_t detail);
+  void note_quietly(backend::Trace kind, const Event* subject, std::uint64_t detail);
   void note_in_words(backend::Trace kind, const Event* subject, std::uint64_t detail);
   void tell(backend::Trace kind, const Event& subject, std::uint64_t detail);
   void note_deadlock(std::uint64_t waiting);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/runtime.hpp"
 #include "fermata/sim/audit/audit.hpp"
 #include "fermata/sim/waits/subject.hpp"
@@ -73,7 +74,7 @@ Audit::Tally Audit::count_kept() const noexcept {
 }
 
 // The straight way through what a step touched: see the complaints for what each condition means.
-[[gnu::always_inline]] inline void Audit::check(const Event& event, Tally& tally) {
+FERMATA_HOT void Audit::check(const Event& event, Tally& tally) {
   const Mark before = event.audit_mark();
   const bool closed = event.is_closed();
   const bool active = event.counts_as_active();
@@ -93,7 +94,7 @@ Audit::Tally Audit::count_kept() const noexcept {
                                                       count_of(closed) * Mark::kWasClosed);
 }
 
-[[gnu::always_inline]] inline void Audit::check_subscribers(const Event& event) {
+FERMATA_HOT void Audit::check_subscribers(const Event& event) {
   bool sound = true;
   event.callbacks().for_each(
       [&](const backend::Callback& callback) { sound &= is_sound(event, callback); });
@@ -102,13 +103,13 @@ Audit::Tally Audit::count_kept() const noexcept {
   }
 }
 
-[[gnu::always_inline]] inline void Audit::check_counters() {
+FERMATA_HOT void Audit::check_counters() {
   if (count_kept() != counted_) [[unlikely]] {
     complain_about_counters();
   }
 }
 
-[[gnu::always_inline]] inline void Audit::check_touched() {
+FERMATA_HOT void Audit::check_touched() {
   Tally tally = counted_;
   for (const Event* event : trace_log_.touched()) {
     if (event == nullptr) continue;
@@ -121,14 +122,14 @@ Audit::Tally Audit::count_kept() const noexcept {
 }
 
 // The majority vote of Boyer and Moore.
-[[gnu::always_inline]] inline void Audit::find_busy(const CoroutineBase* current) noexcept {
+FERMATA_HOT void Audit::find_busy(const CoroutineBase* current) noexcept {
   const std::uint64_t id = current != nullptr ? current->id() : 0;
   if (busy_votes_ == 0) busy_ = id;
   busy_votes_ = busy_ == id ? busy_votes_ + 1 : busy_votes_ - 1;
 }
 
 // The scheduler's loop went round and nothing happened.
-[[gnu::always_inline]] inline void Audit::note_idle_round() {
+FERMATA_HOT void Audit::note_idle_round() {
   if (++idle_rounds_ > kMostIdleRounds) [[unlikely]] {
     report_idleness();
   }
@@ -241,7 +242,7 @@ void Audit::check_registry() {
 
 // --- complaints ---
 
-void Audit::complain_about_counters() {
+FERMATA_COLD void Audit::complain_about_counters() {
   const Tally kept = count_kept();
   if (kept.active != counted_.active) {
     complain("CORE-EV-01", fmt::format("the count of active events is {}, active are {}",
@@ -253,7 +254,7 @@ void Audit::complain_about_counters() {
   }
 }
 
-void Audit::complain_about(const Event& event) {
+FERMATA_COLD void Audit::complain_about(const Event& event) {
   if (event.is_closed() && event.loop_ref_count() > 0) {
     complain("CORE-EV-05", fmt::format("{} is closed and has {} loop references", event.info(),
                                        event.loop_ref_count()));
@@ -299,7 +300,7 @@ void Audit::complain_about_registration(const backend::Registration& registratio
   }
 }
 
-void Audit::complain_about_subscribers(const Event& event) {
+FERMATA_COLD void Audit::complain_about_subscribers(const Event& event) {
   event.callbacks().for_each([&](const backend::Callback& callback) {
     if (callback.event() != &event) {
       complain("CORE-CB-04", fmt::format("a subscriber of {} does not know of it", event.info()));
