@@ -50,14 +50,18 @@ class BackendEvent final : public Event {
 
   int armed = 0;
   int disarmed = 0;
-  std::function<void()> on_arm;  // May throw, may fire.
+  std::function<void()> on_arm;     // May throw, may fire.
+  std::function<void()> on_disarm;  // May fire.
 
  protected:
   void arm() override {
     if (on_arm) on_arm();
     ++armed;
   }
-  void disarm() noexcept override { ++disarmed; }
+  void disarm() noexcept override {
+    ++disarmed;
+    if (on_disarm) on_disarm();
+  }
 };
 
 template <class E, class... Arguments>

@@ -55,7 +55,7 @@ bool detail::Scheduler::answer_only(backend::Registration& registration, const O
   kernel_.trace(backend::Trace::CallbackCalled, event.get(), 0);
   waker.result = outcome.result;
   waker.triggered = event.get();
-  waker.unsubscribe();
+  waker.end_wait(backend::WakerStatus::Queued);
   enqueue(coroutine, backend::WakeCause::Event);
   return true;
 }

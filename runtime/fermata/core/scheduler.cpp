@@ -188,12 +188,9 @@ void Scheduler::deliver_cancellation(CoroutineBase& coroutine, const std::except
     FERMATA_ASSERT(coroutine.is_queued());
     waker.status = backend::WakerStatus::Ignored;
   } else if (waker.status == backend::WakerStatus::Waiting) {
-    waker.unsubscribe();
-    if (&coroutine == current_) {
-      waker.status = backend::WakerStatus::Result;
-    } else {
-      enqueue(coroutine, cause);
-    }
+    const bool is_current = &coroutine == current_;
+    waker.end_wait(is_current ? backend::WakerStatus::Result : backend::WakerStatus::Queued);
+    if (!is_current) enqueue(coroutine, cause);
   }
 }
 

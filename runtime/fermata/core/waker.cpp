@@ -100,12 +100,9 @@ void Registration::destroy() noexcept {
   if (error) [[unlikely]] {
     waker.fail(error);
   }
-  waker.unsubscribe();
-  if (&coroutine == current_) {
-    waker.status = backend::WakerStatus::Result;
-  } else {
-    enqueue(coroutine, cause);
-  }
+  const bool is_current = &coroutine == current_;
+  waker.end_wait(is_current ? backend::WakerStatus::Result : backend::WakerStatus::Queued);
+  if (!is_current) enqueue(coroutine, cause);
 }
 
 namespace backend {

@@ -129,9 +129,16 @@ class Waker {
     return true;
   }
 
-  /// Ends the wait: stops what was started, once each, unsubscribes, drops references.
+  /// Stops what was started, once each, unsubscribes, drops references.
   void unsubscribe() noexcept {
     while (first_ != nullptr) drop_first();
+  }
+
+  /// Ends the wait: the answer stands, and what is stopped here may fire in vain.
+  void end_wait(WakerStatus next) noexcept {
+    FERMATA_ASSERT(next != WakerStatus::None && next != WakerStatus::Waiting);
+    status = next;
+    unsubscribe();
   }
 
   /// Back to None: no registration, no result, no error (CORE-WK-09).

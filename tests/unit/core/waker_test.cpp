@@ -107,6 +107,43 @@ MAIN_TEST_F(WakerTest, KeepsTheFirstAnswerOfTwoInOneTick) {
   EXPECT_EQ(triggered, first.get());
 }
 
+MAIN_TEST_F(WakerTest, KeepsTheFirstAnswerWhenWhatItStopsFires) {
+  FERMATA_CHECKS("CORE-WK-03", "CORE-WK-07");
+  const auto stopped = make_event<BackendEvent>(runtime);
+  const auto answering = make_event<BackendEvent>(runtime);
+  const auto late = make_event<BackendEvent>(runtime);
+  int other = 0;
+  stopped->on_disarm = [&] { late->notify({&other, nullptr}); };
+  answering->on_disarm = [&] { answering->notify({&other, nullptr}); };
+  const auto waiter = spawn([&] {
+    for (BackendEvent* event : {stopped.get(), answering.get(), late.get()}) {
+      my_waker().resume_when(*event, backend::WakeRule::Resolve);
+    }
+    EXPECT_EQ(suspend_registered(), &answer);
+  });
+  suspend();
+  answering->notify({&answer, nullptr});
+  EXPECT_EQ(runtime.scheduler().ready().size(), 1u);
+  await(waiter);
+}
+
+MAIN_TEST_F(WakerTest, IsCancelledOnceWhenWhatItStopsFires) {
+  FERMATA_CHECKS("CORE-CO-04");
+  const auto stopped = make_event<BackendEvent>(runtime);
+  const auto late = make_event<BackendEvent>(runtime);
+  stopped->on_disarm = [&] { late->notify({&answer, nullptr}); };
+  const auto waiter = spawn([&] {
+    my_waker().resume_when(*stopped, backend::WakeRule::Resolve);
+    my_waker().resume_when(*late, backend::WakeRule::Resolve);
+    suspend_registered();
+  });
+  suspend();
+  waiter->cancel();
+  EXPECT_EQ(runtime.scheduler().ready().size(), 1u);
+  suspend();
+  EXPECT_TRUE(waiter->is_cancelled());
+}
+
 MAIN_TEST_F(WakerTest, DoesNothingWithoutRegistrations) {
   const Metrics before = runtime.metrics();
   runtime.scheduler().suspend(SourcePlace::current());
