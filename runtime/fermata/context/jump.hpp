@@ -8,14 +8,10 @@
 // for every frame. Entered by a jump, it leaves that stack to the callers: when a context goes on
 // where the other one has stopped, in the same functions, its returns are predicted.
 //
-// On x86-64. With control-flow enforcement, whose targets of jumps are marked, and on other
-// processors it is called.
+// This is for x86-64. On other processors it is called, and where -fcf-protection marks the targets
+// of jumps.
 
 #include <boost/context/detail/fcontext.hpp>
-
-namespace fermata::detail {
-
-#if defined(__x86_64__) && !defined(__CET__)
 
 #if defined(__AVX512F__)
 #define FERMATA_AVX512_REGISTERS                                                                \
@@ -26,9 +22,12 @@ namespace fermata::detail {
 #define FERMATA_AVX512_REGISTERS
 #endif
 
-/// Suspends what runs and goes on at `to`, which finds `data` and where to come back to. Returns,
+namespace fermata::detail {
+
+/// Suspends what runs and goes on at `to`, which gets `data` and where to come back to. Returns,
 /// when somebody has come back, where from.
 [[gnu::always_inline]] inline void* jump(void* to, void* data) noexcept {
+#if defined(__x86_64__) && defined(__ELF__) && !defined(__CET__)
   // What a call does, by hand. The compiler sees none, so it must not keep anything below the
   // stack pointer: FermataCompiler.cmake takes the red zone from it.
   void* from;
@@ -44,18 +43,11 @@ namespace fermata::detail {
         "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
         "xmm15" FERMATA_AVX512_REGISTERS);
   return from;
-}
-
-#undef FERMATA_AVX512_REGISTERS
-
 #else
-
-/// Suspends what runs and goes on at `to`, which finds `data` and where to come back to. Returns,
-/// when somebody has come back, where from.
-[[gnu::always_inline]] inline void* jump(void* to, void* data) noexcept {
   return boost::context::detail::jump_fcontext(to, data).fctx;
-}
-
 #endif
+}
 
 }  // namespace fermata::detail
+
+#undef FERMATA_AVX512_REGISTERS
