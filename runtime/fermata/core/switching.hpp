@@ -99,7 +99,7 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
       refuse_wait(me, place);
     }
     me.waker_.status = backend::WakerStatus::Waiting;
-    if (start && !me.waker_.start_started_event()) start_events(me);
+    if (start && !me.waker_.start_again()) start_events(me);
   }
   if (me.waker_.status != backend::WakerStatus::Result) {
     if (me.has_pending()) [[unlikely]] {

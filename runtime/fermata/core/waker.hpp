@@ -119,7 +119,7 @@ class Waker {
 
   /// start_events() for one event that has been started already, so that nothing is armed and
   /// nothing answers or throws. False, and no effect, when there are more, or it has not.
-  bool start_started_event() {
+  bool start_again() {
     Registration& entry = *first_;
     Event& event = *entry.source_;
     if (entry.next_ != nullptr || event.loop_ref_count() == 0) return false;
