@@ -138,9 +138,11 @@ std::vector<std::string> CoroutineBase::awaiting() const {
 void CoroutineBase::dispose() noexcept {
   FERMATA_ASSERT(scope_ == nullptr);
   Runtime& owner = runtime();
-  if (has(kOrphaned) && !exception_caught()) owner.report_unhandled(outcome_.error);
+  if (has(kOrphaned) && !exception_caught()) [[unlikely]] {
+    owner.report_unhandled(outcome_.error);
+  }
   const std::size_t bytes = block_bytes_;
-  if (!is_closed()) {  // It was never spawned.
+  if (!is_closed()) [[unlikely]] {  // It was never spawned.
     drop_body();
     shut();  // Whoever is told of it sees a whole coroutine.
   }

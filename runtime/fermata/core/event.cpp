@@ -54,7 +54,9 @@ Event::Event(Runtime& runtime, backend::EventKind kind) noexcept
 }
 
 Event::~Event() {
-  if (!is_closed() || callbacks_.size() > 0 || references_ != nullptr) shut();
+  if (!is_closed() || callbacks_.size() > 0 || references_ != nullptr) [[unlikely]] {
+    shut();
+  }
   FERMATA_ASSERT(loop_ref_count_ == 0);
   runtime_->kernel().trace(backend::Trace::EventDestroyed, this, 0);
   runtime_->kernel().live_events.remove(*this);
@@ -92,10 +94,14 @@ void Event::replay_to(backend::Callback& callback) {
 }
 
 void Event::start() {
-  if (is_closed() || !is_startable()) return;
-  if (loop_ref_count_ == 0) {
+  if (is_closed() || !is_startable()) [[unlikely]] {
+    return;
+  }
+  if (loop_ref_count_ == 0) [[likely]] {
     arm();
-    if (is_closed()) return disarm();  // It has fired for good at once.
+    if (is_closed()) [[unlikely]] {
+      return disarm();  // It has fired for good at once.
+    }
     FERMATA_ASSERT(loop_ref_count_ == 0);
     if (counts_when_started()) ++runtime_->kernel().active_events;
   }

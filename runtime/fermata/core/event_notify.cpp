@@ -50,7 +50,9 @@ bool detail::Scheduler::answer_only(backend::Registration& registration, const O
   backend::Waker& waker = coroutine.waker_;
   const bool is_result = registration.rule() == backend::WakeRule::Resolve && !outcome.error;
   const bool waits = waker.status == backend::WakerStatus::Waiting && &coroutine != current_;
-  if (!is_result || !waits) return false;
+  if (!is_result || !waits) [[unlikely]] {
+    return false;
+  }
   const auto event = Ref<Event>::share(registration.source());
   kernel_.trace(backend::Trace::CallbackCalled, event.get(), 0);
   waker.result = outcome.result;
@@ -89,9 +91,11 @@ bool Event::notify_and_close(const Outcome& outcome) {
   runtime_->kernel().trace(backend::Trace::EventFired, this, callbacks_.size());
   if (callbacks_.size() == 0) return false;
   backend::Callback* const only = callbacks_.only();
-  if (only != nullptr && only->is_registration()) {
+  if (only != nullptr && only->is_registration()) [[likely]] {
     auto& waiter = static_cast<backend::Registration&>(*only);
-    if (runtime_->scheduler().answer_only(waiter, outcome)) return false;
+    if (runtime_->scheduler().answer_only(waiter, outcome)) [[likely]] {
+      return false;
+    }
   }
   return notify_each(outcome);
 }

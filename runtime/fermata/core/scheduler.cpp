@@ -94,7 +94,7 @@ void Scheduler::set_priority(CoroutineBase& coroutine, Priority priority) noexce
 }
 
 void Scheduler::enlist(CoroutineBase& coroutine, Priority priority, ScopeBase& scope) {
-  if (kernel_.chooser != nullptr) {
+  if (kernel_.chooser != nullptr) [[unlikely]] {
     const std::uint64_t parent = current_ != nullptr ? current_->path_ : 0;
     coroutine.path_ = kernel_.chooser->spawn_path(parent, coroutine.name());
   }

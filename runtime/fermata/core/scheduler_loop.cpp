@@ -159,11 +159,11 @@ void Scheduler::run_body(CoroutineBase& coroutine) {
   }
   std::exception_ptr error = std::move(coroutine.waker_.error);
   coroutine.waker_.clear();
-  if (!error) {
+  if (!error) [[likely]] {
     try {
       coroutine.invoke();
       if (coroutine.has(CoroutineBase::kToldToUnwind) &&
-          !coroutine.has(CoroutineBase::kKeepsUnwind)) {
+          !coroutine.has(CoroutineBase::kKeepsUnwind)) [[unlikely]] {
         runtime_.log(coroutine.info() + " has swallowed its forced unwinding");
       }
     } catch (...) {

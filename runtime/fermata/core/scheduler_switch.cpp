@@ -31,28 +31,34 @@ FERMATA_COLD void Scheduler::refuse_suspend(const char* operation) const {
 CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
   FERMATA_ASSERT(in_scheduler_context_);
   microtasks_paused_ = false;
-  if (has_native_work()) drain_microtasks();
+  if (has_native_work()) [[unlikely]] {
+    drain_microtasks();
+  }
   const bool loop_turns = metrics_.ticks >= poll_at_ && !look(leaving);
-  if (watched_) end_step();
+  if (watched_) [[likely]] {  // Who is not comes here once in many ticks.
+    end_step();
+  }
   const bool answered =
       leaving != nullptr && leaving->waker_.status == backend::WakerStatus::Result;
   CoroutineBase* const next = answered ? leaving : loop_turns ? nullptr : pick();
   const bool soon = watched_ || abandoned_ || unwinding_ || has_native_work();
   attention_at_ = soon ? 0 : poll_at_;
-  if (watchdog_ != nullptr) watchdog_->begin(next);
+  if (watchdog_ != nullptr) [[unlikely]] {
+    watchdog_->begin(next);
+  }
   return next;
 }
 
 CoroutineBase* Scheduler::pick() {
   while (!ready_.empty() && !abandoned_ && !unwinding_) {
-    if (has_native_work() && !microtasks_paused_) {
+    if (has_native_work() && !microtasks_paused_) [[unlikely]] {
       drain_microtasks();
       continue;
     }
     const bool choose = kernel_.chooser != nullptr && ready_.size() > 1;
     CoroutineBase& coroutine =
         choose ? ready_.take(kernel_.chooser->pick(ready_)) : ready_.pop_front();
-    if (coroutine.waker_.status == backend::WakerStatus::Ignored) {
+    if (coroutine.waker_.status == backend::WakerStatus::Ignored) [[unlikely]] {
       finalize_unstarted(coroutine);
       continue;
     }

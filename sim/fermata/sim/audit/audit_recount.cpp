@@ -112,9 +112,13 @@ FERMATA_HOT void Audit::check_counters() {
 FERMATA_HOT void Audit::check_touched() {
   Tally tally = counted_;
   for (const Event* event : trace_log_.touched()) {
-    if (event == nullptr) continue;
+    if (event == nullptr) [[unlikely]] {
+      continue;
+    }
     check(*event, tally);
-    if (event->callbacks().size() <= kFewSubscribers) check_subscribers(*event);
+    if (event->callbacks().size() <= kFewSubscribers) [[likely]] {
+      check_subscribers(*event);
+    }
   }
   counted_ = tally;
   trace_log_.forget_all();
@@ -168,7 +172,9 @@ void Audit::end_step(Runtime& runtime) {
   if (interrupter_.armed()) [[unlikely]] {
     interrupter_.end_step(runtime.current());
   }
-  if (options_.steps == nullptr) return;
+  if (options_.steps == nullptr) [[unlikely]] {
+    return;
+  }
   const std::uint64_t at_instant = at_instant_;
   options_.steps->step_ended();
   at_instant_ = at_instant;  // Nobody has waited for time that passes there.

@@ -45,7 +45,7 @@ class FaultPlan final : private FaultPoints {
 
   /// Whether it is known that `fault` does not strike any more: nothing need be drawn.
   [[nodiscard]] bool is_absent(Fault fault) const noexcept {
-    return stopped_ || kinds_[static_cast<std::size_t>(fault)].presence == Presence::Absent;
+    return kinds_[static_cast<std::size_t>(fault)].presence == Presence::Absent || stopped_;
   }
 
   /// Whether `fault` strikes here; counted when it does. `teller` says what it does then.

@@ -40,7 +40,6 @@ void add_run(ExploreResult& sums, const RunResult& one, std::uint64_t run, const
   FERMATA_ASSERT(sums.skipped <= sums.runs);
   sums.distinct_runs = sums.behaviours.kinds();
   const FaultCounts& faults = world.fault_counts();
-  if (faults == FaultCounts{}) return;
   for (std::size_t i = 0; i < faults.size(); ++i) sums.fault_counts[i] += faults[i];
 }
 

@@ -202,8 +202,12 @@ Instant NodeState::earliest_visible_time() const noexcept {
 void NodeState::step_ended() {
   FERMATA_ASSERT(stage_.running_node() == this);
   record_files();
-  if (is_struck()) give_way();
-  if (faults().is_absent(Fault::Busy)) return;
+  if (is_struck()) [[unlikely]] {
+    give_way();
+  }
+  if (faults().is_absent(Fault::Busy)) [[likely]] {
+    return;
+  }
   const auto tell = [&](const Decision& decision) {
     return fmt::format("a step of '{}' takes {}", name_,
                        amount(kShortestBusy * (1 << decision.value)));

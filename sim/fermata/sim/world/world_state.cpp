@@ -286,7 +286,7 @@ void WorldState::run() {
 FERMATA_HOT bool WorldState::act() {
   FERMATA_ASSERT(running_node_ == nullptr);
   if (over()) return false;
-  if (only_services_left()) {
+  if (only_services_left()) [[unlikely]] {
     for (NodeState* node : nodes_) {
       if (node->phase() != NodeState::Phase::Ended) node->request_shutdown();
     }
@@ -298,9 +298,9 @@ FERMATA_HOT bool WorldState::act() {
   const Instant node_acts = turns_.earliest();
   const Instant action_due = action_agenda_.earliest();
   const Instant next = std::min(node_acts, action_due);
-  if (next == Instant::never()) {
+  if (next == Instant::never()) [[unlikely]] {
     stall();
-  } else if (within_time_limit(next)) {
+  } else if (within_time_limit(next)) [[likely]] {
     if (action_due <= node_acts) {
       if (!within_instant_limit(action_due)) return true;
       time_is(action_due);
