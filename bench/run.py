@@ -66,6 +66,8 @@ LIMITS = {
     "echo/64/one_core": 0.97,
     "echo/1000/across": 0.95,
     "echo/1000/one_core": 0.95,
+    "echo_turns/1000/across": 0.95,
+    "echo_turns/1000/one_core": 0.95,
     "send_file/1GiB": 0.95,
     "connect/100000": 0.85,
     "idle_connection/15000": 1.3,
@@ -106,6 +108,7 @@ PEER = {
     ("channel_round_trip", "fiber"): 0.6,
     ("channel_message/128", "fiber"): 1.0,
     ("cancelled_timers", "libuv"): 1.0,
+    ("cancelled_timers", "clock"): 1.5,
 }
 # Subject -> limit of fermata's value itself, in its unit. Of clusters: virtual seconds in a second.
 ABSOLUTE = {
@@ -140,9 +143,10 @@ SHOWN_AS_RATES = {
 
 # Subject -> contestant -> the server's program and arguments. Of echo_*, in callback style on each
 # driver, the floor is the same in C on the driver's library; of echo_uring, with coroutines, the
-# same on libuv.
+# same on libuv; of echo_turns, libuv in C under the rules that coroutines bring.
 ECHO_SERVERS = {
     "echo": {"raw": ["epoll"], "floor": ["libuv"], "fermata": ["fermata"]},
+    "echo_turns": {"floor": ["turns"], "fermata": ["fermata"]},
     "echo_uring": {"floor": ["fermata"], "fermata": ["fermata", "uring"]},
     "echo_uv": {"floor": ["libuv"], "fermata": ["loop", "uv"]},
     "echo_ev": {"floor": ["ev"], "fermata": ["loop", "ev"]},

@@ -3,24 +3,12 @@
 // The floor of an echo server: plain libuv, one shared read buffer, uv_try_write first.
 
 #define _GNU_SOURCE
-#include <string.h>
-#include <uv.h>
-
+#include "libuv_write.h"
 #include "listen.h"
 
 static char buffer[kBufferBytes];
 
-typedef struct {
-  uv_write_t request;
-  char data[];
-} PendingWrite;
-
 static void free_handle(uv_handle_t* handle) { free(handle); }
-
-static void free_write(uv_write_t* request, int status) {
-  (void)status;
-  free(request);
-}
 
 static void provide_buffer(uv_handle_t* handle, size_t size, uv_buf_t* provided) {
   (void)handle;
@@ -28,21 +16,11 @@ static void provide_buffer(uv_handle_t* handle, size_t size, uv_buf_t* provided)
   *provided = uv_buf_init(buffer, sizeof buffer);
 }
 
-static void write_rest(uv_stream_t* peer, const char* data, size_t size) {
-  PendingWrite* pending = malloc(sizeof *pending + size);
-  memcpy(pending->data, data, size);
-  uv_buf_t rest = uv_buf_init(pending->data, (unsigned)size);
-  uv_write(&pending->request, peer, &rest, 1, free_write);
-}
-
 static void echo(uv_stream_t* peer, ssize_t size, const uv_buf_t* read) {
   if (size < 0) {
     uv_close((uv_handle_t*)peer, free_handle);
   } else if (size > 0) {
-    uv_buf_t whole = uv_buf_init(read->base, (unsigned)size);
-    const int written = uv_try_write(peer, &whole, 1);
-    const ssize_t sent = written < 0 ? 0 : written;
-    if (sent < size) write_rest(peer, read->base + sent, (size_t)(size - sent));
+    write_all(peer, read->base, (size_t)size);
   }
 }
 

@@ -2,8 +2,9 @@
 
 // N timers are armed and then cancelled, in the order in which they were armed. The floor has the
 // timer queue alone, and timers that are there already, as libuv's row has; libuv counts
-// milliseconds. Once before it counts, so that the memory is there: what the system takes for a
-// fresh page is more than all the rest.
+// milliseconds. Clock is the floor that reads the clock for each, which a deadline in nanoseconds
+// begins with; libuv's begins with the time of its turn. Once before it counts, so that the memory
+// is there: what the system takes for a fresh page is more than all the rest.
 
 #include <uv.h>
 
@@ -23,17 +24,19 @@ fermata::Duration some_time(bench::Random& random) {
   return std::chrono::hours(1) + fermata::Duration(random.below(1'000'000'000));
 }
 
-void cancelled_timers_floor(benchmark::State& state) {
+/// `now(runtime)`: what deadlines count from.
+template <class Now>
+void cancel_in_queue(benchmark::State& state, Now now) {
   bench::on_libuv([&] {
+    fermata::Runtime& runtime = fermata::current_runtime();
     bench::Random random;
     fermata::detail::TimerQueue queue;
     std::deque<fermata::Timer> timers;
     for (std::int64_t i = 0; i < kTimers; ++i) {
-      timers.emplace_back(fermata::current_runtime(), fermata::Duration(1));
+      timers.emplace_back(runtime, fermata::Duration(1));
     }
     const auto arm_and_cancel_all = [&] {
-      for (fermata::Timer& timer : timers)
-        queue.push(timer, fermata::Instant{} + some_time(random));
+      for (fermata::Timer& timer : timers) queue.push(timer, now(runtime) + some_time(random));
       for (fermata::Timer& timer : timers) queue.remove(timer);
     };
     arm_and_cancel_all();
@@ -41,7 +44,16 @@ void cancelled_timers_floor(benchmark::State& state) {
   });
   state.SetItemsProcessed(state.iterations() * kTimers);
 }
+
+void cancelled_timers_floor(benchmark::State& state) {
+  cancel_in_queue(state, [](fermata::Runtime&) { return fermata::Instant{}; });
+}
 BENCHMARK(cancelled_timers_floor)->Name("cancelled_timers/floor");
+
+void cancelled_timers_clock(benchmark::State& state) {
+  cancel_in_queue(state, [](fermata::Runtime& runtime) { return runtime.now(); });
+}
+BENCHMARK(cancelled_timers_clock)->Name("cancelled_timers/clock");
 
 void cancelled_timers_libuv(benchmark::State& state) {
   bench::Random random;
