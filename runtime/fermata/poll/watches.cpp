@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
@@ -13,6 +14,9 @@
 namespace fermata::poll::detail {
 
 namespace {
+
+/// Few enough for the second-level cache, with all that the kernel touches for each.
+constexpr unsigned kPortion = 64;
 
 PollMask without(PollMask mask, PollMask others) {
   return static_cast<PollMask>(static_cast<unsigned>(mask) & ~static_cast<unsigned>(others));
@@ -93,11 +97,13 @@ void Watches::watch(Watcher& watcher, int descriptor, PollMask mask) {
   require_within_limit(descriptor);
   const auto index = static_cast<std::size_t>(descriptor);
   while (index >= slots_.size()) slots_.emplace_back();
+  if (untold_.capacity() < slots_.size()) untold_.reserve(2 * slots_.size());
   Slot& slot = slots_[index];
   if (!any(watcher.watched_)) {
     // Whoever is there may watch a file that is gone, of which the backend must know no more.
     if (!slot.watchers.empty()) let_go(slot, descriptor);
     slot.watchers.push_back(watcher);
+    ++slot.version;
   }
   watcher.watched_ = mask;
   try {
@@ -114,6 +120,7 @@ void Watches::unwatch(Watcher& watcher, int descriptor) noexcept {
   Slot& slot = slots_[static_cast<std::size_t>(descriptor)];
   watcher.watched_ = PollMask::None;
   slot.watchers.remove(watcher);
+  ++slot.version;
   try {
     apply(slot, descriptor);
   } catch (const PollError&) {  // The descriptor is gone; those who are left find that themselves.
@@ -155,14 +162,35 @@ void Watches::let_go(Slot& slot, int descriptor) noexcept {
 void Watches::ready(int descriptor, PollMask mask) noexcept {
   const auto index = static_cast<std::size_t>(descriptor);
   if (index >= slots_.size()) return;
-  slots_[index].watchers.dispatch([&](Watcher& watcher) {
+  Slot& slot = slots_[index];
+  const bool later = told_ == kPortion && untold_.size() < untold_.capacity();
+  if (later) return untold_.push_back({descriptor, mask, slot.version});
+  told_ = std::min(told_ + 1, kPortion);
+  tell(slot, mask);
+}
+
+void Watches::tell(Slot& slot, PollMask mask) noexcept {
+  slot.watchers.dispatch([&](Watcher& watcher) {
     fire_timers();
     const PollMask told = mask & (watcher.watched_ | PollMask::Disconnect);
     if (any(told)) watcher.on_ready(told);
   });
 }
 
+void Watches::tell_portion() noexcept {
+  for (unsigned left = kPortion; left > 0 && next_untold_ < untold_.size(); --left) {
+    const Untold next = untold_[next_untold_++];
+    Slot& slot = slots_[static_cast<std::size_t>(next.descriptor)];
+    if (slot.version == next.version) tell(slot, next.mask);
+  }
+  if (next_untold_ < untold_.size()) return;
+  untold_.clear();
+  next_untold_ = 0;
+}
+
 void Watches::wait(backend::TurnMode mode, Instant wake_by) {
+  if (!untold_.empty()) return tell_portion();
+  told_ = 0;
   backend_->wait(mode == backend::TurnMode::Block ? wake_by : Instant{}, *this);
 }
 

@@ -6,6 +6,9 @@
 // Sharing  Several may watch one number: a descriptor that was closed behind our back, and what has
 //          its number now. The backend watches for the union.
 // Order    A turn fires the runtime's timers ahead of the first readiness it tells.
+// Portions A turn tells a part of what a wait has found, the next ones tell the rest instead of
+//          waiting. Coroutines run between turns (RX-01): when they write to a connection, what the
+//          kernel has of it is still in the caches from the read.
 
 #include <array>
 #include <cstddef>
@@ -13,6 +16,7 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "fermata/core/reactor.hpp"
 #include "fermata/os/turn_timers.hpp"
@@ -100,9 +104,19 @@ class Watches final : private Sink {
     Watcher::List watchers;
     PollMask native = PollMask::None;  // The backend's share of what is watched for.
     PollMask aside = PollMask::None;
+    std::uint32_t version = 0;  // Of who watches.
+  };
+
+  /// A readiness that is not told yet. Nor is it ever when others watch by then.
+  struct Untold {
+    int descriptor;
+    PollMask mask;
+    std::uint32_t version;
   };
 
   void ready(int descriptor, PollMask mask) noexcept override;
+  void tell(Slot& slot, PollMask mask) noexcept;
+  void tell_portion() noexcept;
   void apply(Slot& slot, int descriptor);
   /// The part of a watcher's mask that the backend watches.
   [[nodiscard]] PollMask native_share(const Watcher& watcher) const noexcept;
@@ -112,6 +126,9 @@ class Watches final : private Sink {
   std::unique_ptr<Backend> backend_;
   fermata::detail::Attachment attachment_;
   std::deque<Slot> slots_;  // By descriptor; they stay where they are.
+  unsigned told_ = 0;       // Since the wait has begun.
+  std::vector<Untold> untold_;
+  std::size_t next_untold_ = 0;
   std::unique_ptr<WakeUp> wake_up_;
   std::unique_ptr<Aside> aside_;  // Once it is needed.
   os::TurnTimers timers_;

@@ -34,12 +34,12 @@
 #include "fermata/io/signal.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/io/tty.hpp"
-#include "fermata/poll/ppoll_backend.hpp"
 #include "fermata/sync/await.hpp"
 #include "tests/conformance/poll_arm.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/main_test.hpp"
 #include "tests/support/open_descriptors.hpp"
+#include "tests/unit/poll/counting_backend.hpp"
 
 namespace fermata {
 namespace {
@@ -106,27 +106,9 @@ TEST_F(PollReactor, MayBeUsedByOneRuntimeAfterTheOther) {
   }
 }
 
-/// A backend of a program's own: counts what it passes on.
-class CountingBackend final : public poll::Backend {
- public:
-  std::string_view name() const noexcept override { return "counting"; }
-  poll::Capabilities capabilities() const noexcept override { return inner_.capabilities(); }
-  void watch(int descriptor, PollMask mask) override { inner_.watch(descriptor, mask); }
-  void unwatch(int descriptor) noexcept override { inner_.unwatch(descriptor); }
-  void wait(Instant wake_by, poll::Sink& sink) override {
-    ++waits;
-    inner_.wait(wake_by, sink);
-  }
-
-  int waits = 0;
-
- private:
-  poll::PpollBackend inner_;
-};
-
 TEST_F(PollReactor, TakesABackendOfTheProgramsOwn) {
-  auto backend = std::make_unique<CountingBackend>();
-  const CountingBackend& counting = *backend;
+  auto backend = std::make_unique<test::CountingBackend>();
+  const test::CountingBackend& counting = *backend;
   Runtime runtime(poll::make_reactor(std::move(backend)));
   runtime.run([&] {
     delay(2ms);
