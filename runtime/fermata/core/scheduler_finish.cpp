@@ -44,9 +44,7 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
   }
   registry_.remove(coroutine);
   FERMATA_ASSERT(active_coroutines_ > 0 || coroutine.is_zombie());
-  if (!coroutine.is_zombie()) [[likely]] {
-    --active_coroutines_;
-  }
+  if (!coroutine.is_zombie()) --active_coroutines_;
   ++metrics_.finished;
   coroutine.context_ = nullptr;
   coroutine.release();
