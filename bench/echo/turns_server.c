@@ -68,6 +68,10 @@ static void welcome(uv_stream_t* listener, int status) {
   Peer* peer = calloc(1, sizeof *peer);
   peer->stack = mmap(NULL, kStackBytes + kGuardBytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (peer->stack == MAP_FAILED) {
+    perror("turns_server: mmap");
+    exit(1);
+  }
   uv_tcp_init(listener->loop, &peer->stream);
   uv_accept(listener, (uv_stream_t*)&peer->stream);
   uv_tcp_nodelay(&peer->stream, 1);
