@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
@@ -163,9 +162,10 @@ void Watches::ready(int descriptor, PollMask mask) noexcept {
   const auto index = static_cast<std::size_t>(descriptor);
   if (index >= slots_.size()) return;
   Slot& slot = slots_[index];
-  const bool later = told_ == kPortion && untold_.size() < untold_.capacity();
+  // Without room it is told now: nothing may be thrown here.
+  const bool later = told_ >= kPortion && untold_.size() < untold_.capacity();
   if (later) return untold_.push_back({descriptor, mask, slot.version});
-  told_ = std::min(told_ + 1, kPortion);
+  ++told_;
   tell(slot, mask);
 }
 

@@ -6,9 +6,9 @@
 // Sharing  Several may watch one number: a descriptor that was closed behind our back, and what has
 //          its number now. The backend watches for the union.
 // Order    A turn fires the runtime's timers ahead of the first readiness it tells.
-// Portions A turn tells a part of what a wait has found, the next ones tell the rest instead of
-//          waiting. Coroutines run between turns (RX-01): when they write to a connection, what the
-//          kernel has of it is still in the caches from the read.
+// Portions A turn tells a part of what a wait has found. The next turns tell the rest before
+//          anything waits again. Coroutines run between turns (RX-01), so a connection is written
+//          to while the kernel's data of it is still in the caches from the read.
 
 #include <array>
 #include <cstddef>
@@ -104,10 +104,11 @@ class Watches final : private Sink {
     Watcher::List watchers;
     PollMask native = PollMask::None;  // The backend's share of what is watched for.
     PollMask aside = PollMask::None;
-    std::uint32_t version = 0;  // Of who watches.
+    std::uint32_t version = 0;  // Changes whenever a watcher comes or goes.
   };
 
-  /// A readiness that is not told yet. Nor is it ever when others watch by then.
+  /// A readiness for a later turn. It is dropped when the version of its slot has changed by then:
+  /// the number may mean another file.
   struct Untold {
     int descriptor;
     PollMask mask;
@@ -126,7 +127,7 @@ class Watches final : private Sink {
   std::unique_ptr<Backend> backend_;
   fermata::detail::Attachment attachment_;
   std::deque<Slot> slots_;  // By descriptor; they stay where they are.
-  unsigned told_ = 0;       // Since the wait has begun.
+  unsigned told_ = 0;       // How often the latest wait has told at once.
   std::vector<Untold> untold_;
   std::size_t next_untold_ = 0;
   std::unique_ptr<WakeUp> wake_up_;
