@@ -32,7 +32,7 @@ struct Kernel {
   Event::LiveList live_events;
   unsigned no_suspend = 0;  // Depth of user code that must not suspend.
 
-  /// Laid out for simulation: its shortest run comes here some forty times. Production jumps.
+  /// The hint suits simulation, which traces every event. Production takes one jump instead.
   void trace(backend::Trace kind, const Event* subject, std::uint64_t detail) {
     if (observer != nullptr) [[likely]] {
       observer->trace(kind, subject, detail);

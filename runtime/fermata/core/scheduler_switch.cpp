@@ -35,7 +35,7 @@ CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
     drain_microtasks();
   }
   const bool loop_turns = metrics_.ticks >= poll_at_ && !look(leaving);
-  if (watched_) [[likely]] {  // Who is not comes here once in many ticks.
+  if (watched_) [[likely]] {  // Others seldom come here.
     end_step();
   }
   const bool answered =
