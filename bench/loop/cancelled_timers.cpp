@@ -2,9 +2,9 @@
 
 // N timers are armed and then cancelled, in the order in which they were armed. The floor has the
 // timer queue alone, and timers that are there already, as libuv's row has; libuv counts
-// milliseconds. Clock is the floor that reads the clock for each, which a deadline in nanoseconds
-// begins with; libuv's begins with the time of its turn. Once before it counts, so that the memory
-// is there: what the system takes for a fresh page is more than all the rest.
+// milliseconds. Clock is the floor with a look at the clock for each timer: a deadline in
+// nanoseconds counts from now, libuv's from the time of its turn. Once before it counts, so that
+// the memory is there: what the system takes for a fresh page is more than all the rest.
 
 #include <uv.h>
 
