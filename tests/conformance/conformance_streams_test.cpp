@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -316,6 +317,36 @@ MAIN_TYPED_TEST(Streams, AValueThatWasMovedFromSaysSo) {
   const auto moved = std::move(*pair.client);
   EXPECT_EQ(error_of([&] { pair.client->write("x"); }),
             "handle: an empty value: expected one that was opened, and not moved from");
+}
+
+MAIN_TYPED_TEST(Streams, WhoIsToldOfBytesMayCloseTheStreamAtOnce) {
+  typename TestFixture::Pair pair;
+  std::array<std::byte, 16> buffer{};
+  backend::ReadRequest request(pair.server->handle(), buffer);
+  const auto closes = subscribe(request, [&](Event&, const Outcome&) { pair.server->close(); });
+  pair.client->write("told");
+  EXPECT_EQ(read_text(*pair.client), "");
+  EXPECT_FALSE(pair.server->is_open());
+  EXPECT_EQ(request.transferred(), 4u);
+}
+
+MAIN_TYPED_TEST(Streams, WhoIsToldOfInputMayReadItAndWaitForMoreAtOnce) {
+  typename TestFixture::Pair pair;
+  std::array<std::byte, 16> buffer{};
+  std::optional<backend::ReadRequest> next;
+  backend::ReadableRequest input(pair.server->handle());
+  const auto reads = subscribe(input, [&](Event&, const Outcome&) {
+    EXPECT_EQ(backend::ReadRequest(pair.server->handle(), buffer).take(), 5u);
+    next.emplace(pair.server->handle(), buffer);
+  });
+  pair.client->write("first");
+  delay(5ms);
+  ASSERT_TRUE(input.is_completed());
+  EXPECT_FALSE(next->is_completed());
+  pair.client->write("second");
+  delay(5ms);
+  ASSERT_TRUE(next->is_completed());
+  EXPECT_EQ(next->take(), 6u);
 }
 
 MAIN_TYPED_TEST(Streams, TheEndOfAConnectionInUseIsSafe) {

@@ -48,6 +48,11 @@ def bases_in(text):
     return {re.split(r"::|\s", base.strip())[-1] for base in text.split(",") if base.strip()}
 
 
+def given_in(text):
+    """(template, the classes that it is given) of each template in a base clause."""
+    return [(name, types_in(given)) for name, given in re.findall(r"(\w+)<([^<>]*)>", text)]
+
+
 def types_in(parameters):
     """What tells overloads apart: the classes in a parameter list, in order."""
     return tuple(re.findall(r"\b[A-Z]\w+", parameters))
@@ -59,6 +64,8 @@ def scan(text):
     for found in SCOPE.finditer(COMMENT.sub("", text)):
         if found["name"]:
             classes.setdefault(found["name"], set()).update(bases_in(found["bases"] or ""))
+            for template, given in given_in(found["bases"] or ""):
+                classes.setdefault(template, set()).update(given)  # It may derive from them.
             scopes.append(found["name"])
         elif found["brace"] == "}":
             if scopes:
@@ -356,6 +363,9 @@ def self_test():
     assert member_named(symbol) == ("fermata::TaskOf", "work", ()), member_named(symbol)
     assert member_named("main") is None
     assert not virtuals[1].is_overridden_by("UvPart", "open", ("Place",))
+    mixin = "template <class Base> class Kept : public Base {}; class Mixed : os::Kept<uv::Part> {}"
+    family = virtuals_of([header], [header, mixin])[0].family
+    assert family == {"Part", "Kept", "Mixed"}, family
     answer = virtuals[2:3]
     overriders, uv_alone = {"Part::answer"}, {"uv": {"Part::answer"}, "sim": set()}
     assert judge_reached(answer, overriders, uv_alone, set())[0] == [

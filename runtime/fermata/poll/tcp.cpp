@@ -9,7 +9,6 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
-#include "fermata/os/gathered_send.hpp"
 #include "fermata/os/socket_address.hpp"
 #include "fermata/system/system_calls.hpp"
 
@@ -17,39 +16,29 @@ namespace fermata::poll::detail {
 
 namespace {
 
-/// Reads, or writes, of one stream before others have their turn.
-constexpr int kCallsPerTurn = 16;
-
-bool would_block(int code) { return code == EAGAIN || code == EINTR; }
+/// Writes of one stream before others have their turn.
+constexpr int kWritesPerTurn = 16;
 
 }  // namespace
 
 // --- TcpSocket ---
 
 TcpSocket::TcpSocket(Watches& watches, int descriptor)
-    : backend::StreamHandle(watches.attachment(), backend::IoType::Tcp),
-      watches_(watches),
-      descriptor_(-1) {
+    : SocketStream(watches.attachment(), backend::IoType::Tcp), watches_(watches) {
   const int limit = watches.backend().capabilities().descriptor_limit;
   if (limit != 0 && descriptor >= limit) throw InputOutputError("adopt a socket", EMFILE);
   (void)os::set_option(descriptor, backend::SocketOption::NoDelay, 1);
-  descriptor_ = descriptor;
+  set_socket(descriptor);
 }
-
-TcpSocket::~TcpSocket() = default;
 
 void TcpSocket::connect(const Address& peer) {
   const os::NativeAddress native(peer);
-  int code = os::kernel.connect(descriptor_, native.get(), native.size) == 0 ? 0 : errno;
+  int code = os::kernel.connect(socket(), native.get(), native.size) == 0 ? 0 : errno;
   if (code == EINPROGRESS || code == EINTR) code = 0;
   connecting_ = true;
   if (code == 0) code = update_watch();
   if (code != 0) throw InputOutputError(fmt::format("connect to {}", peer.text()), code);
 }
-
-Address TcpSocket::local_address() const { return os::local_address_of(descriptor_); }
-
-Address TcpSocket::peer_address() const { return os::peer_address_of(descriptor_); }
 
 int TcpSocket::start_reading() {
   reading_ = true;
@@ -63,56 +52,35 @@ void TcpSocket::stop_reading() noexcept {
   (void)update_watch();
 }
 
-backend::StreamHandle::Written TcpSocket::try_write(backend::Buffers buffers) {
-  std::size_t accepted = 0;
-  while (!buffers.empty()) {
-    os::GatheredSend batch;
-    while (batch.room() > 0 && !buffers.empty()) {
-      batch.add(buffers.front());
-      buffers = buffers.subspan(1);
-    }
-    const ssize_t size = batch.send(descriptor_, MSG_NOSIGNAL);
-    if (size < 0) return {accepted, would_block(errno) ? 0 : errno};
-    FERMATA_ASSERT(static_cast<std::size_t>(size) <= batch.size());
-    accepted += static_cast<std::size_t>(size);
-    if (static_cast<std::size_t>(size) < batch.size()) break;
-  }
-  return {accepted, 0};
-}
-
 int TcpSocket::submit_write(std::span<const std::byte> data) {
   FERMATA_ASSERT(unwritten_.empty());
   unwritten_ = data;
   return update_watch();
 }
 
-void TcpSocket::submit_shutdown() noexcept { os::kernel.shutdown(descriptor_, SHUT_WR); }
+void TcpSocket::submit_shutdown() noexcept {
+  FERMATA_ASSERT(unwritten_.empty());
+  os::kernel.shutdown(socket(), SHUT_WR);
+}
 
 void TcpSocket::close_backend() noexcept {
-  if (descriptor_ >= 0) {
-    watches_.unwatch(*this, descriptor_);
-    os::kernel.close(std::exchange(descriptor_, -1));
+  FERMATA_ASSERT(is_closed());
+  if (socket() >= 0) {
+    watches_.unwatch(*this, socket());
+    os::kernel.close(release_socket());
   }
   close_acknowledged();
-}
-
-int TcpSocket::apply_option(backend::SocketOption option, int value) {
-  return os::set_option(descriptor_, option, value);
-}
-
-int TcpSocket::read_option(backend::SocketOption option, int& value) const {
-  return os::get_option(descriptor_, option, value);
 }
 
 int TcpSocket::update_watch() noexcept {
   PollMask mask = reading_ ? PollMask::Readable : PollMask::None;
   if (connecting_ || !unwritten_.empty()) mask |= PollMask::Writable;
   if (!any(mask)) {
-    watches_.unwatch(*this, descriptor_);
+    watches_.unwatch(*this, socket());
     return 0;
   }
   try {
-    watches_.watch(*this, descriptor_, mask);
+    watches_.watch(*this, socket(), mask);
   } catch (const PollError& error) {
     return error.code();
   }
@@ -123,7 +91,7 @@ void TcpSocket::on_ready(PollMask mask) noexcept {
   const auto keep = Ref<TcpSocket>::share(*this);
   const bool broken = any(mask & PollMask::Disconnect);
   if (connecting_) return finish_connect();
-  if (broken || any(mask & PollMask::Readable)) read_some();
+  if (broken || any(mask & PollMask::Readable)) receive_some(watches_.spare_buffer());
   if (broken || any(mask & PollMask::Writable)) write_some();
 }
 
@@ -131,35 +99,19 @@ void TcpSocket::finish_connect() noexcept {
   FERMATA_ASSERT(connecting_);
   int code = 0;
   socklen_t size = sizeof code;
-  if (os::kernel.getsockopt(descriptor_, SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
-  if (code == 0 && os::peer_address_of(descriptor_) == Address()) return;  // Not yet.
+  if (os::kernel.getsockopt(socket(), SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
+  if (code == 0 && os::peer_address_of(socket()) == Address()) return;  // Not yet.
   connecting_ = false;
   (void)update_watch();
   connected(code);
 }
 
-void TcpSocket::read_some() noexcept {
-  for (int i = 0; i < kCallsPerTurn && reading_ && !is_closed(); ++i) {
-    const std::span<std::byte> target = read_target(watches_.spare_buffer());
-    const ssize_t size = os::kernel.recv(descriptor_, target.data(), target.size(), 0);
-    if (size > 0) {
-      const auto got = static_cast<std::size_t>(size);
-      received(target.first(got));
-      if (got < target.size()) return;
-    } else if (size == 0) {
-      return received_end();
-    } else {
-      return would_block(errno) ? void() : receive_failed(errno);
-    }
-  }
-}
-
 void TcpSocket::write_some() noexcept {
-  for (int i = 0; i < kCallsPerTurn && !unwritten_.empty() && !is_closed(); ++i) {
+  for (int i = 0; i < kWritesPerTurn && !unwritten_.empty() && !is_closed(); ++i) {
     const ssize_t size =
-        os::kernel.send(descriptor_, unwritten_.data(), unwritten_.size(), MSG_NOSIGNAL);
+        os::kernel.send(socket(), unwritten_.data(), unwritten_.size(), MSG_NOSIGNAL);
     const int code = size < 0 ? errno : 0;
-    if (would_block(code)) return;
+    if (os::would_block(code)) return;
     FERMATA_ASSERT(size <= static_cast<ssize_t>(unwritten_.size()));
     if (size > 0) unwritten_ = unwritten_.subspan(static_cast<std::size_t>(size));
     if (code != 0) unwritten_ = {};

@@ -4,12 +4,13 @@
 // TCP over readiness: system calls that do not block, and a watch for when they would.
 
 #include "fermata/os/socket_listener.hpp"
+#include "fermata/os/socket_stream.hpp"
 #include "fermata/poll/watches.hpp"
 #include "fermata/reactor/stream.hpp"
 
 namespace fermata::poll::detail {
 
-class TcpSocket final : public backend::StreamHandle, private Watcher {
+class TcpSocket final : public os::SocketStream<backend::StreamHandle>, private Watcher {
  public:
   /// Takes over a socket that does not block. Throws InputOutputError, with EMFILE for a number
   /// that the backend cannot watch; then the socket is still the caller's.
@@ -18,31 +19,24 @@ class TcpSocket final : public backend::StreamHandle, private Watcher {
   /// is_connected() follows, in a turn. Throws InputOutputError when it fails at once.
   void connect(const Address& peer);
 
-  [[nodiscard]] Address local_address() const override;
-  [[nodiscard]] Address peer_address() const override;
-
  private:
-  ~TcpSocket() override;
+  ~TcpSocket() override = default;
 
   int start_reading() override;
   void stop_reading() noexcept override;
-  Written try_write(backend::Buffers buffers) override;
+  Written try_write(backend::Buffers buffers) override { return send_some(buffers); }
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override;
   void close_backend() noexcept override;
-  int apply_option(backend::SocketOption option, int value) override;
-  int read_option(backend::SocketOption option, int& value) const override;
 
   void on_ready(PollMask mask) noexcept override;
   void finish_connect() noexcept;
-  void read_some() noexcept;
   void write_some() noexcept;
 
   /// Watches for what is waited for now; answers an error code.
   int update_watch() noexcept;
 
   Watches& watches_;
-  int descriptor_;  // -1 once closed, and while it is the caller's.
   std::span<const std::byte> unwritten_;
   bool connecting_ = false;
   bool reading_ = false;

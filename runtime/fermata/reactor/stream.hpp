@@ -204,6 +204,9 @@ class StreamHandle : public IoHandle {
 
   // --- for the backend ---
 
+  /// Whether a reader waits for the bytes that come next.
+  [[nodiscard]] bool may_serve() const noexcept { return !readers_.empty() && untaken_ == nullptr; }
+
   /// Where bytes that are there now should go: the first waiting reader's buffer, else `spare`.
   /// Nothing but received() may come between.
   [[nodiscard]] std::span<std::byte> read_target(std::span<std::byte> spare) noexcept;
@@ -215,6 +218,9 @@ class StreamHandle : public IoHandle {
 
   void write_done(int code);
   void connected(int code);
+
+  /// Whether start_reading() was called, and stop_reading() was not since.
+  [[nodiscard]] bool is_reading() const noexcept { return reading_; }
 
   /// Whether the part for files uses file_target() now.
   [[nodiscard]] bool file_target_in_use() const noexcept { return reading_file_; }
@@ -250,7 +256,6 @@ class StreamHandle : public IoHandle {
   [[nodiscard]] bool has_input() const noexcept {
     return !held().empty() || ended_ || read_code_ != 0;
   }
-  [[nodiscard]] bool may_serve() const noexcept { return !readers_.empty() && untaken_ == nullptr; }
   std::size_t fill_reader(std::span<const std::byte> data) noexcept;
   void tell_satisfied_reader() noexcept;
   void end_reader();

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
-#include "fermata/os/gathered_send.hpp"
 #include "fermata/system/system_calls.hpp"
 
 namespace fermata::uring::detail {
@@ -22,28 +21,25 @@ constexpr std::uint8_t kUnreadMost = 4;
 /// others they are collected, which costs less for each.
 constexpr unsigned kManyTold = 16;
 
-bool would_block(int code) { return code == EAGAIN || code == EINTR; }
-
 /// An end of a receive that says nothing of the connection.
-bool is_restart(int code) { return would_block(code) || code == ENOBUFS || code == ECANCELED; }
+bool is_restart(int code) { return os::would_block(code) || code == ENOBUFS || code == ECANCELED; }
 
 }  // namespace
 
 // --- TcpSocket ---
 
 TcpSocket::TcpSocket(Loop& loop, int descriptor)
-    : backend::StreamHandle(loop.attachment(), backend::IoType::Tcp),
-      loop_(loop),
-      descriptor_(descriptor) {
+    : SocketStream(loop.attachment(), backend::IoType::Tcp), loop_(loop) {
   (void)os::set_option(descriptor, backend::SocketOption::NoDelay, 1);
+  set_socket(descriptor);
 }
 
-TcpSocket::~TcpSocket() { FERMATA_ASSERT(descriptor_ < 0); }
+TcpSocket::~TcpSocket() { FERMATA_ASSERT(socket() < 0); }
 
 void TcpSocket::connect(const Address& peer) {
   peer_ = std::make_unique<os::NativeAddress>(peer);
   loop_.ring().start(connect_, [&](io_uring_sqe* entry) {
-    io_uring_prep_connect(entry, descriptor_, peer_->get(), peer_->size);
+    io_uring_prep_connect(entry, socket(), peer_->get(), peer_->size);
   });
 }
 
@@ -52,18 +48,6 @@ void TcpSocket::on_connected(int result, std::uint32_t) noexcept {
   peer_.reset();
   if (is_closed()) return finish_close();
   connected(-result);
-}
-
-Address TcpSocket::local_address() const { return os::local_address_of(descriptor_); }
-
-Address TcpSocket::peer_address() const { return os::peer_address_of(descriptor_); }
-
-int TcpSocket::apply_option(backend::SocketOption option, int value) {
-  return os::set_option(descriptor_, option, value);
-}
-
-int TcpSocket::read_option(backend::SocketOption option, int& value) const {
-  return os::get_option(descriptor_, option, value);
 }
 
 // --- reading ---
@@ -80,7 +64,7 @@ void TcpSocket::stop_reading() noexcept { reading_ = false; }
 void TcpSocket::start_receive() noexcept {
   FERMATA_ASSERT(reading_ && !is_closed());
   loop_.ring().start(receive_, [&](io_uring_sqe* entry) {
-    io_uring_prep_recv_multishot(entry, descriptor_, nullptr, 0, 0);
+    io_uring_prep_recv_multishot(entry, socket(), nullptr, 0, 0);
     entry->flags |= IOSQE_BUFFER_SELECT;
     entry->buf_group = ReceiveBuffers::kGroup;
   });
@@ -143,8 +127,8 @@ backend::StreamHandle::Written TcpSocket::send_now(backend::Buffers buffers) {
       batch.add(buffers.front());
       buffers = buffers.subspan(1);
     }
-    const ssize_t result = batch.send(descriptor_, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (result < 0) return {accepted, would_block(errno) ? 0 : errno};
+    const ssize_t result = batch.send(socket(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (result < 0) return {accepted, os::would_block(errno) ? 0 : errno};
     auto left = static_cast<std::size_t>(result);
     FERMATA_ASSERT(left <= batch.size());
     const bool all = left == batch.size();
@@ -171,14 +155,14 @@ void TcpSocket::submit_shutdown() noexcept {
   FERMATA_ASSERT(unwritten_.empty());
   if (block_ && !send_.is_in_flight()) static_cast<void>(send_now({}));
   shuts_ = block_ != nullptr;
-  if (!shuts_) os::kernel.shutdown(descriptor_, SHUT_WR);
+  if (!shuts_) os::kernel.shutdown(socket(), SHUT_WR);
 }
 
 void TcpSocket::start() noexcept {
   const std::span<const std::byte> data = unsent();
   if (data.empty() || send_.is_in_flight()) return;  // It has left meanwhile, or leaves.
   loop_.ring().start(send_, [&](io_uring_sqe* entry) {
-    io_uring_prep_send(entry, descriptor_, data.data(), data.size(), MSG_NOSIGNAL | MSG_WAITALL);
+    io_uring_prep_send(entry, socket(), data.data(), data.size(), MSG_NOSIGNAL | MSG_WAITALL);
   });
 }
 
@@ -189,7 +173,7 @@ void TcpSocket::on_sent(int result, std::uint32_t) noexcept {
   int code = 0;
   if (result >= 0) {
     sent(static_cast<std::size_t>(result));
-  } else if (!would_block(-result)) {
+  } else if (!os::would_block(-result)) {
     code = -result;
     drop_block();
     unwritten_ = {};
@@ -201,7 +185,7 @@ void TcpSocket::on_sent(int result, std::uint32_t) noexcept {
   if (!unsent().empty()) {
     start();
   } else if (std::exchange(shuts_, false)) {
-    os::kernel.shutdown(descriptor_, SHUT_WR);
+    os::kernel.shutdown(socket(), SHUT_WR);
   }
 }
 
@@ -243,7 +227,7 @@ void TcpSocket::close_backend() noexcept {
 void TcpSocket::finish_close() noexcept {
   FERMATA_ASSERT(is_closed());
   if (receive_.is_in_flight() || send_.is_in_flight() || connect_.is_in_flight()) return;
-  os::kernel.close(std::exchange(descriptor_, -1));
+  os::kernel.close(release_socket());
   close_acknowledged();
 }
 

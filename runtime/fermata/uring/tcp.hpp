@@ -15,21 +15,19 @@
 
 #include "fermata/os/socket_address.hpp"
 #include "fermata/os/socket_listener.hpp"
+#include "fermata/os/socket_stream.hpp"
 #include "fermata/reactor/stream.hpp"
 #include "fermata/uring/loop.hpp"
 
 namespace fermata::uring::detail {
 
-class TcpSocket final : public backend::StreamHandle, private PutOff {
+class TcpSocket final : public os::SocketStream<backend::StreamHandle>, private PutOff {
  public:
   /// Takes over a socket.
   TcpSocket(Loop& loop, int descriptor);
 
   /// is_connected() follows, in a turn.
   void connect(const Address& peer);
-
-  [[nodiscard]] Address local_address() const override;
-  [[nodiscard]] Address peer_address() const override;
 
  private:
   ~TcpSocket() override;
@@ -40,8 +38,6 @@ class TcpSocket final : public backend::StreamHandle, private PutOff {
   int submit_write(std::span<const std::byte> data) override;
   void submit_shutdown() noexcept override;
   void close_backend() noexcept override;
-  int apply_option(backend::SocketOption option, int value) override;
-  int read_option(backend::SocketOption option, int& value) const override;
 
   void start() noexcept override;
   void on_connected(int result, std::uint32_t flags) noexcept;
@@ -65,7 +61,6 @@ class TcpSocket final : public backend::StreamHandle, private PutOff {
   void finish_close() noexcept;
 
   Loop& loop_;
-  int descriptor_;
   std::uint16_t block_begin_ = 0;
   std::uint16_t block_end_ = 0;
   std::uint8_t unread_ = 0;  // Completions that came while nobody read.

@@ -43,14 +43,17 @@ void Stream::provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) 
   FERMATA_ASSERT(!stream.providing_);
   stream.providing_ = true;
   stream.loop_.begin_callback();
+  const bool has_read = stream.read_by_itself();
   stream.providing_ = false;
-  *buffer = buffer_of(stream.read_target(stream.loop_.spare_buffer()));
-  FERMATA_ASSERT(buffer->len > 0);
+  // Without a buffer libuv reads nothing, and says so to on_read.
+  *buffer = has_read ? uv_buf_t{} : buffer_of(stream.read_target(stream.loop_.spare_buffer()));
+  FERMATA_ASSERT(has_read || buffer->len > 0);
 }
 
 void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) noexcept {
   Stream& stream = self(handle->data);
   stream.loop_.begin_callback();
+  if (std::exchange(stream.stops_, false)) uv_read_stop(handle);
   if (stream.is_closed()) {
     if (uv_is_closing(reinterpret_cast<uv_handle_t*>(handle)) == 0) stream.close_backend();
   } else if (size > 0) {
@@ -59,7 +62,7 @@ void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) 
         {reinterpret_cast<const std::byte*>(buffer->base), static_cast<std::size_t>(size)});
   } else if (size == UV_EOF) {
     stream.received_end();
-  } else if (size < 0) {
+  } else if (size < 0 && buffer->base != nullptr) {
     stream.receive_failed(static_cast<int>(-size));
   }
 }
@@ -68,12 +71,17 @@ int Stream::start_reading() {
   FERMATA_ASSERT(!is_closed());
   FERMATA_ASSERT(is_readable());
   loop_.watch(*this);
+  if (std::exchange(stops_, false)) return 0;  // It goes on.
   return -uv_read_start(stream_, provide_buffer, on_read);
 }
 
 void Stream::stop_reading() noexcept {
   loop_.unwatch(*this);
-  uv_read_stop(stream_);
+  if (providing_) {
+    stops_ = true;
+  } else {
+    uv_read_stop(stream_);
+  }
 }
 
 backend::StreamHandle::Written Stream::try_write(backend::Buffers buffers) {
@@ -137,8 +145,8 @@ void Stream::close_backend() noexcept {
 // --- TCP ---
 
 TcpSocket::TcpSocket(Loop& loop)
-    : Stream(loop, backend::IoType::Tcp, backend::Direction::Both,
-             reinterpret_cast<uv_stream_t*>(&tcp_)) {
+    : SocketStream(loop, backend::IoType::Tcp, backend::Direction::Both,
+                   reinterpret_cast<uv_stream_t*>(&tcp_)) {
   check(uv_tcp_init(loop.get(), &tcp_), "create a socket");
   tcp_.data = static_cast<Stream*>(this);
 }
@@ -147,6 +155,7 @@ void TcpSocket::adopt(int descriptor) {
   FERMATA_ASSERT(descriptor >= 0);
   os::set_option(descriptor, backend::SocketOption::NoDelay, 1);
   check(uv_tcp_open(&tcp_, descriptor), "adopt a socket");
+  set_socket(descriptor);
 }
 
 void TcpSocket::connect(const Address& peer) {
@@ -154,18 +163,12 @@ void TcpSocket::connect(const Address& peer) {
   const os::NativeAddress native(peer);
   check(uv_tcp_connect(&connect_request(), &tcp_, native.get(), on_connected),
         fmt::format("connect to {}", peer.text()));
+  set_socket(descriptor());
 }
 
-Address TcpSocket::local_address() const { return os::local_address_of(descriptor()); }
-
-Address TcpSocket::peer_address() const { return os::peer_address_of(descriptor()); }
-
-int TcpSocket::apply_option(backend::SocketOption option, int value) {
-  return os::set_option(descriptor(), option, value);
-}
-
-int TcpSocket::read_option(backend::SocketOption option, int& value) const {
-  return os::get_option(descriptor(), option, value);
+bool TcpSocket::read_by_itself() noexcept {
+  receive_some(loop().spare_buffer());
+  return true;
 }
 
 // --- pipes ---
