@@ -3,12 +3,20 @@
 
 #include <poll.h>
 
+#include <cstddef>
 #include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/uring/refusal.hpp"
 
 namespace fermata::uring::detail {
+
+namespace {
+
+/// Put off by as many, operations are submitted at once.
+constexpr std::size_t kPortion = 64;
+
+}  // namespace
 
 Loop::Loop() { require_available(); }
 
@@ -25,7 +33,19 @@ void Loop::close() noexcept {
 }
 
 void Loop::put_off(PutOff& what) noexcept {
-  if (!std::exchange(what.waits_, true)) put_off_.push_back(what);
+  if (std::exchange(what.waits_, true)) return;
+  put_off_.push_back(what);
+  if (put_off_.size() < kPortion) return;
+  start_put_off();
+  ring().submit();
+}
+
+void Loop::start_put_off() noexcept {
+  while (PutOff* const first = put_off_.first()) {
+    forget(*first);
+    first->start();
+  }
+  FERMATA_ASSERT(put_off_.empty());
 }
 
 void Loop::forget(PutOff& what) noexcept {
@@ -38,10 +58,7 @@ void Loop::start_poll(Operation& operation, int descriptor) noexcept {
 }
 
 void Loop::wait(backend::TurnMode mode, Instant wake_by) {
-  while (PutOff* const first = put_off_.first()) {
-    forget(*first);
-    first->start();
-  }
+  start_put_off();
   ring().look(mode == backend::TurnMode::Block ? wake_by : Instant{}, [this] { fire_timers(); });
 }
 

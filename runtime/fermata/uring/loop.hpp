@@ -7,6 +7,8 @@
 //         is left for the next.
 // Turn    What parts put off until the next submission is started first; then the ring submits,
 //         waits and tells in one call. Timers fire ahead of the first completion.
+// Portion What many have put off is submitted before the turn, so that their peers need not wait
+//         until all have run.
 
 #include <memory>
 
@@ -74,7 +76,7 @@ class Loop {
   }
   [[nodiscard]] SendBlocks& send_blocks() noexcept { return send_blocks_; }
 
-  /// Calls start() before the next submission, once.
+  /// Calls start() before the next submission, once; it may do so at once.
   void put_off(PutOff& what) noexcept;
   /// Does not. No effect when it would not.
   void forget(PutOff& what) noexcept;
@@ -100,6 +102,7 @@ class Loop {
     Run() { receive_buffers.register_with(ring); }
   };
 
+  void start_put_off() noexcept;
   void woken(int result, std::uint32_t flags) noexcept;
 
   fermata::detail::Attachment attachment_;

@@ -58,7 +58,7 @@ Ring::~Ring() {
 io_uring_sqe* Ring::next_entry() noexcept {
   io_uring_sqe* entry = io_uring_get_sqe(&ring_);
   while (entry == nullptr) {  // Full.
-    io_uring_submit(&ring_);
+    submit();
     entry = io_uring_get_sqe(&ring_);
   }
   return entry;

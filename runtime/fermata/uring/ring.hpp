@@ -4,7 +4,7 @@
 // An io_uring: what is submitted to the kernel, and what it has completed.
 //
 // Batches   What is started is submitted by the next look(), together with the wait: one system
-//           call. Earlier only when there is no room for more.
+//           call. Earlier only by submit(), and when there is no room for more.
 // Threads   All of it belongs to the thread that made it.
 // End       Nothing is forgotten: the destructor cancels what is in flight and waits for its end,
 //           because the kernel writes to its memory until then.
@@ -40,6 +40,10 @@ class Ring {
     operation.cancelled_ = false;
     ++in_flight_;
   }
+
+  /// Submits what was started, without a wait. What the kernel refuses now leaves with the next
+  /// look.
+  void submit() noexcept { io_uring_submit(&ring_); }
 
   /// Asks for the end of an operation, which is told as its completion. No effect when it is not in
   /// flight, or was asked before.

@@ -45,7 +45,7 @@ void Stream::provide_buffer(uv_handle_t* handle, std::size_t, uv_buf_t* buffer) 
   stream.loop_.begin_callback();
   const bool has_read = stream.read_by_itself();
   stream.providing_ = false;
-  // Without a buffer libuv reads nothing, and says so to on_read.
+  // Without a buffer libuv reads nothing, and tells on_read UV_ENOBUFS.
   *buffer = has_read ? uv_buf_t{} : buffer_of(stream.read_target(stream.loop_.spare_buffer()));
   FERMATA_ASSERT(has_read || buffer->len > 0);
 }
@@ -62,7 +62,7 @@ void Stream::on_read(uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) 
         {reinterpret_cast<const std::byte*>(buffer->base), static_cast<std::size_t>(size)});
   } else if (size == UV_EOF) {
     stream.received_end();
-  } else if (size < 0 && buffer->base != nullptr) {
+  } else if (size < 0 && buffer->base != nullptr) {  // Else it has read by itself.
     stream.receive_failed(static_cast<int>(-size));
   }
 }

@@ -264,6 +264,32 @@ MAIN_TEST_F(UringTcp, AnyNumberMayWriteInOneTurn) {
   }
 }
 
+MAIN_TEST_F(UringTcp, WritesOfManyLeaveInPortionsBeforeTheTurn) {
+  constexpr int kConnections = 100;
+  Crowd crowd;
+  TcpListener listener = TcpListener::bind({"127.0.0.1", 0});
+  const os::NativeAddress address(listener.local_address());
+  std::vector<int> peers;
+  std::vector<TcpStream> streams;
+  for (int i = 0; i < kConnections; ++i) {
+    peers.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(peers.back(), address.get(), address.size), 0);
+    streams.push_back(std::move(*listener.accept()));
+  }
+  crowd.stir();
+  for (TcpStream& stream : streams) stream.write("x");
+  const auto arrived = [&] {
+    return std::count_if(peers.begin(), peers.end(), [](int peer) {
+      char byte = 0;
+      return ::recv(peer, &byte, 1, MSG_DONTWAIT) == 1;
+    });
+  };
+  EXPECT_EQ(arrived(), 64);
+  delay(1ms);
+  EXPECT_EQ(arrived(), kConnections - 64);
+  for (const int peer : peers) ::close(peer);
+}
+
 // --- closing ---
 
 MAIN_TEST_F(UringTcp, ACloseEndsTheReceiveThatIsInFlight) {
