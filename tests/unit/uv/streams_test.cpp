@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <string>
+
+#include "fermata/io/file.hpp"
 #include "fermata/io/tcp.hpp"
 #include "fermata/system/system_calls.hpp"
 #include "tests/conformance/reading.hpp"
+#include "tests/conformance/scratch_folder.hpp"
 #include "tests/conformance/uv_arm.hpp"
 #include "tests/support/main_test.hpp"
 
@@ -15,7 +19,7 @@ using conformance::read_exactly;
 using conformance::UvArm;
 
 /// Counts the system calls that the runtime sends and receives with.
-class UvStreams : public ::testing::Test, protected UvArm {
+class UvStreams : public conformance::ScratchFolder<UvArm>, protected UvArm {
  protected:
   UvStreams() { sends = receives = 0; }
 
@@ -50,6 +54,19 @@ MAIN_TEST_F(UvStreams, TcpCallsSendAndRecvOnceForAMessage) {
     EXPECT_EQ(sends, i);
     EXPECT_EQ(receives, i);
   }
+}
+
+MAIN_TEST_F(UvStreams, AFileToALoopbackPeerIsCopiedInPieces) {
+  auto listener = TcpListener::bind({"127.0.0.1", 0});
+  auto client = TcpStream::connect(listener.local_address());
+  auto server = listener.accept();
+  ASSERT_TRUE(server);
+  const std::string contents(100'000, 'x');
+  File file = File::open(path("sent"), {.read = true, .write = true, .create = true});
+  file.write(contents);
+  EXPECT_EQ(client.send_file(file), contents.size());
+  EXPECT_GE(sends, 100'000 / (32 * 1024));
+  EXPECT_EQ(read_exactly(*server, contents.size()), contents);
 }
 
 }  // namespace
