@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"

@@ -6,8 +6,8 @@
 // Reading   A receive stays in flight and completes again and again. When nobody reads, some more
 //           completions are taken before it is cancelled; the next reader starts another.
 // Writing   When a turn has told little, a write is a system call of its own. Else small writes are
-//           copied to a block, which leaves with the next turn; while the kernel does not take it,
-//           nothing more is accepted.
+//           copied to a block, which leaves with the next turn or before; while the kernel does not
+//           take it, nothing more is accepted.
 // Closing   What was accepted leaves first. Then the operations end, and then the descriptor is
 //           closed: the kernel would keep it open for them.
 

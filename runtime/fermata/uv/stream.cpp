@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/os/socket_address.hpp"

@@ -58,7 +58,7 @@ class Stream : public backend::StreamHandle, private ReadySource {
   uv_stream_t* stream_;
   Request request_;
   bool providing_ = false;  // Inside provide_buffer, where libuv expects no close and no stop.
-  bool stops_ = false;      // Reading stops when it has ended.
+  bool stops_ = false;      // Asked to stop reading inside it; on_read does.
 };
 
 /// Sends and receives by itself once libuv says that it is ready: send() and recv() cost the system
