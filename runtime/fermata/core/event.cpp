@@ -49,8 +49,9 @@ const char* backend::to_string(EventKind kind) noexcept {
 
 Event::Event(Runtime& runtime, backend::EventKind kind) noexcept
     : runtime_(&runtime), serial_(runtime.kernel().next_serial++), kind_(kind) {
-  runtime.kernel().live_events.push_back(*this);
-  runtime.kernel().trace(backend::Trace::EventCreated, this, static_cast<std::uint64_t>(kind));
+  detail::Kernel& kernel = runtime.kernel();
+  if (kernel.lists(kind)) kernel.live_events.push_back(*this);
+  kernel.trace(backend::Trace::EventCreated, this, static_cast<std::uint64_t>(kind));
 }
 
 Event::~Event() {
@@ -58,8 +59,9 @@ Event::~Event() {
     shut();
   }
   FERMATA_ASSERT(loop_ref_count_ == 0);
-  runtime_->kernel().trace(backend::Trace::EventDestroyed, this, 0);
-  runtime_->kernel().live_events.remove(*this);
+  detail::Kernel& kernel = runtime_->kernel();
+  kernel.trace(backend::Trace::EventDestroyed, this, 0);
+  if (kernel.lists(kind_)) kernel.live_events.remove(*this);
 }
 
 bool Event::add_callback(backend::Callback& callback) {

@@ -29,11 +29,18 @@ struct Kernel {
 
   std::size_t active_events = 0;  // CORE-EV-01.
   std::uint64_t next_serial = 1;
-  Event::LiveList live_events;
-  unsigned no_suspend = 0;  // Depth of user code that must not suspend.
+  Event::LiveList live_events;  // Those that lists() says.
+  unsigned no_suspend = 0;      // Depth of user code that must not suspend.
+
+  /// Whether events of `kind` are in the list. Nobody looks for a request in production: it lies in
+  /// a frame of its user, and its neighbours in the list would be lines of other stacks.
+  [[nodiscard]] bool lists(backend::EventKind kind) const noexcept {
+    return observer != nullptr || kind != backend::EventKind::Request;
+  }
 
   /// The hint suits simulation, which traces every event. Production takes one jump instead.
-  void trace(backend::Trace kind, const Event* subject, std::uint64_t detail) {
+  [[gnu::always_inline]] void trace(backend::Trace kind, const Event* subject,
+                                    std::uint64_t detail) {
     if (observer != nullptr) [[likely]] {
       observer->trace(kind, subject, detail);
     }

@@ -9,6 +9,7 @@
 #include "fermata/base/error.hpp"
 #include "fermata/core/suspend.hpp"
 #include "tests/support/checks.hpp"
+#include "tests/support/cutter.hpp"
 #include "tests/support/events.hpp"
 #include "tests/support/runtime_fixture.hpp"
 #include "tests/support/virtual_reactor.hpp"
@@ -187,6 +188,23 @@ TEST_F(EventTest, NamesItselfInEveryState) {
   for (int kind = 0; kind <= static_cast<int>(backend::EventKind::Io); ++kind) {
     EXPECT_STRNE(to_string(static_cast<backend::EventKind>(kind)), "");
   }
+}
+
+// In production its neighbours in the list would be lines of other coroutines' stacks.
+TEST(EventList, HasRequestsForAnObserverOnly) {
+  struct Operation final : Event {
+    explicit Operation(Runtime& runtime) : Event(runtime, backend::EventKind::Request) {}
+    void dispose() noexcept override {}
+  };
+  const auto listed = [](backend::Observer* observer) {
+    TestRuntime fixture({.observer = observer});
+    Operation operation(fixture.runtime);
+    const auto event = make_event<PlainEvent>(fixture.runtime);
+    return fixture.runtime.kernel().live_events.size();
+  };
+  Cutter observer;
+  EXPECT_EQ(listed(nullptr), 1u);
+  EXPECT_EQ(listed(&observer), 2u);
 }
 
 TEST(EventDeathTest, MustNotOutliveItsRuntime) {
