@@ -40,7 +40,7 @@ class ReadyQueue {
   }
 
   /// REQUIRES: not empty.
-  CoroutineBase& pop_front() noexcept {
+  [[gnu::always_inline]] CoroutineBase& pop_front() noexcept {
     FERMATA_ASSERT(size_ > 0);
     CoroutineBase* coroutine = slots_[head_];
     head_ = (head_ + 1) & (capacity_ - 1);

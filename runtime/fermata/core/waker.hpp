@@ -105,7 +105,7 @@ class Waker {
                    WaitHandler handler = nullptr, void* context = nullptr);
 
   /// What resume_when does for an event that is open, and a coroutine that is not waiting yet.
-  Registration& add(Event& event, WakeRule rule) {
+  [[gnu::always_inline]] Registration& add(Event& event, WakeRule rule) {
     Registration& registration = append_registration();
     registration.source_ = &event;
     registration.rule_ = rule;
@@ -119,7 +119,7 @@ class Waker {
 
   /// start_events() for one event that has been started already, so that nothing is armed and
   /// nothing answers or throws. False, and no effect, when there are more, or it has not.
-  bool start_again() {
+  [[gnu::always_inline]] bool start_again() {
     Registration& entry = *first_;
     Event& event = *entry.source_;
     if (entry.next_ != nullptr || event.loop_ref_count() == 0) return false;

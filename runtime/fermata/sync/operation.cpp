@@ -8,7 +8,7 @@
 
 namespace fermata::detail {
 
-void check_token(const WaitOptions& options) {
+void check_given(const WaitOptions& options) {
   if (options.timeout) require_valid_span(*options.timeout);
   if (options.token == nullptr) return;
   options.token->mark_used_as_token();

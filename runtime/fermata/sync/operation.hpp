@@ -16,8 +16,15 @@ namespace fermata::detail {
   return !options.timeout && options.token == nullptr;
 }
 
+/// check_token() of options that are not plain.
+void check_given(const WaitOptions& options);
+
 /// Throws UsageError on a negative timeout, OperationCancelled when the token has fired.
-void check_token(const WaitOptions& options);
+inline void check_token(const WaitOptions& options) {
+  if (!waits_plainly(options)) [[unlikely]] {
+    check_given(options);
+  }
+}
 
 /// Options of the parts of an operation that share its one timeout, and its token, which lives as
 /// long as this.
