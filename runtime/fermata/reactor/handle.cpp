@@ -66,11 +66,6 @@ namespace fermata {
 
 namespace detail {
 
-Runtime& Attachment::runtime() const {
-  FERMATA_REQUIRE(runtime_ != nullptr, "no runtime is running on this reactor");
-  return *runtime_;
-}
-
 std::vector<std::string> Attachment::close_all() {
   std::vector<std::string> left_open;
   backend::Handle* next = nullptr;

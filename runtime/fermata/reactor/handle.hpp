@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/intrusive_list.hpp"
 #include "fermata/base/name.hpp"
 #include "fermata/base/source_place.hpp"
@@ -94,7 +95,10 @@ class Attachment {
   void attach(Runtime& runtime) noexcept { runtime_ = &runtime; }
   void detach() noexcept { runtime_ = nullptr; }
   /// Throws UsageError while no runtime runs on this reactor.
-  [[nodiscard]] Runtime& runtime() const;
+  [[nodiscard]] Runtime& runtime() const {
+    FERMATA_REQUIRE(runtime_ != nullptr, "no runtime is running on this reactor");
+    return *runtime_;
+  }
   [[nodiscard]] bool is_attached() const noexcept { return runtime_ != nullptr; }
 
   /// Asks every open handle to close. Returns a line for each that the program has made; others

@@ -5,9 +5,20 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/error.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/runtime.hpp"
 
 namespace fermata::backend {
+
+FERMATA_HOT void Request::finish() noexcept {
+  FERMATA_ASSERT((outcome_.error == nullptr) == (outcome_.result == this));
+  FERMATA_ASSERT(loop_ref_count() > 0);
+  try {
+    notify_and_close(outcome_);
+  } catch (...) {
+    runtime().report_unhandled(std::current_exception());
+  }
+}
 
 void Request::complete(std::size_t transferred) noexcept {
   FERMATA_ASSERT(!is_completed());
@@ -26,16 +37,6 @@ void Request::fail(std::exception_ptr error) noexcept {
 void Request::fail(int code) noexcept {
   FERMATA_ASSERT(code > 0);
   fail(std::make_exception_ptr(InputOutputError(operation_, code)));
-}
-
-void Request::finish() noexcept {
-  FERMATA_ASSERT((outcome_.error == nullptr) == (outcome_.result == this));
-  FERMATA_ASSERT(loop_ref_count() > 0);
-  try {
-    notify_and_close(outcome_);
-  } catch (...) {
-    runtime().report_unhandled(std::current_exception());
-  }
 }
 
 void Request::explain_wait(WaitFacts& facts, const CoroutineBase&) const {

@@ -139,8 +139,7 @@ void StreamHandle::explain(WaitFacts& facts, const char* operation) const {
   if (const StreamHandle* other = far_end()) facts.across(*this, *other);
 }
 
-void StreamHandle::require_readable(const char* operation) const {
-  if (is_readable()) return;
+void StreamHandle::refuse_to_read(const char* operation) const {
   const bool pipe = io_type() == IoType::Pipe;
   throw UsageError(fmt::format("{}: this is {}", operation,
                                pipe ? "the writing end of a pipe" : "for writing only"));
@@ -161,8 +160,7 @@ void StreamHandle::read(ReadRequest& request) {
   serve_readers();
 }
 
-/// Answers waiting readers from what is there, and arms the backend for those who go on waiting.
-void StreamHandle::serve_readers() {
+void StreamHandle::answer_readers() {
   while (may_serve()) {
     if (!held().empty()) {
       const std::size_t size = fill_reader(held());
@@ -180,12 +178,10 @@ void StreamHandle::serve_readers() {
       arm_reading();
     }
   }
-  serve_watchers();
 }
 
-/// Tells who waits for input without reading, when nobody who reads stands before them.
-void StreamHandle::serve_watchers() {
-  if (watchers_.empty()) return;
+void StreamHandle::tell_watchers() {
+  FERMATA_ASSERT(!watchers_.empty());
   FERMATA_ASSERT(!is_closed());
   if (!has_input() && !reading_) arm_reading();
   while (answers_at_once()) {

@@ -168,7 +168,11 @@ class StreamHandle : public IoHandle {
   }
 
   /// Throws UsageError, which begins with `operation`, for a stream that is only written.
-  void require_readable(const char* operation) const;
+  void require_readable(const char* operation) const {
+    if (!is_readable()) [[unlikely]] {
+      refuse_to_read(operation);
+    }
+  }
 
  protected:
   StreamHandle(detail::Attachment& attachment, IoType type, Direction direction = Direction::Both);
@@ -247,10 +251,22 @@ class StreamHandle : public IoHandle {
 
   /// Reports what keeps an operation waiting: the user of the other end.
   void explain(WaitFacts& facts, const char* operation) const;
+  [[noreturn]] void refuse_to_read(const char* operation) const;
   void require_writable(const char* operation) const;
   void read(ReadRequest& request);
-  void serve_readers();
-  void serve_watchers();
+  /// Answers waiting readers from what is there, and arms the backend for those who go on waiting.
+  void serve_readers() {
+    if (may_serve()) answer_readers();
+    serve_watchers();
+  }
+  void answer_readers();
+  /// Tells who waits for input without reading, when nobody who reads stands before them.
+  void serve_watchers() {
+    if (!watchers_.empty()) [[unlikely]] {
+      tell_watchers();
+    }
+  }
+  void tell_watchers();
   void arm_reading();
   /// Whether something is held, or nothing follows.
   [[nodiscard]] bool has_input() const noexcept {
