@@ -7,14 +7,10 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/sim/base/amount.hpp"
 
 namespace fermata::sim::detail {
-
-void Happening::cancel() noexcept {
-  if (agenda_ != nullptr) agenda_->remove(*this);
-  FERMATA_ASSERT(!is_scheduled());
-}
 
 void Agenda::schedule(Happening& happening, Instant when, std::uint64_t source) {
   FERMATA_ASSERT(!happening.is_scheduled());
@@ -25,6 +21,15 @@ void Agenda::schedule(Happening& happening, Instant when, std::uint64_t source) 
   heap_.push({when, next_sequence_++, &happening});
   FERMATA_ASSERT(earliest() <= when);
   if (happening.index_ == 0) tell_owner();
+}
+
+FERMATA_HOT Happening* Agenda::take(std::size_t at) noexcept {
+  FERMATA_ASSERT(at < batch_.size());
+  Happening* const taken = std::exchange(batch_[at], nullptr);
+  FERMATA_ASSERT(taken != nullptr);
+  FERMATA_ASSERT(taken->in_batch_);
+  taken->agenda_ = nullptr;
+  return taken;
 }
 
 void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key,
@@ -80,15 +85,6 @@ void Agenda::find_choices() {
     });
     if (first) choices_.push_back(at);
   }
-}
-
-Happening* Agenda::take(std::size_t at) noexcept {
-  FERMATA_ASSERT(at < batch_.size());
-  Happening* const taken = std::exchange(batch_[at], nullptr);
-  FERMATA_ASSERT(taken != nullptr);
-  FERMATA_ASSERT(taken->in_batch_);
-  taken->agenda_ = nullptr;
-  return taken;
 }
 
 void Agenda::clear() noexcept {

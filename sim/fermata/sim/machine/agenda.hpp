@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fermata/base/assert.hpp"
 #include "fermata/base/time.hpp"
 #include "fermata/sim/base/indexed_heap.hpp"
 #include "fermata/sim/tape/decisions.hpp"
@@ -111,5 +112,10 @@ class Agenda {
   std::vector<std::size_t> choices_;  // Positions in the batch that may come next.
   std::uint64_t next_sequence_ = 0;
 };
+
+inline void Happening::cancel() noexcept {
+  if (agenda_ != nullptr) agenda_->remove(*this);
+  FERMATA_ASSERT(!is_scheduled());
+}
 
 }  // namespace fermata::sim::detail

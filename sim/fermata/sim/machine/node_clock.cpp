@@ -57,19 +57,15 @@ void NodeClock::set_drift(std::int32_t ppm, Instant now) noexcept {
   FERMATA_ASSERT(shown(now) == base_);
 }
 
-Instant NodeClock::shown(Instant when) const noexcept {
-  const std::int64_t passed = when.nanoseconds - since_.nanoseconds;
-  if (ppm_ == 0) return base_ + Duration(passed);
-  return base_ + Duration(scaled(passed, kMillion + ppm_, kMillion, false));
+std::int64_t NodeClock::gained(std::int64_t passed) const noexcept {
+  FERMATA_ASSERT(ppm_ != 0);
+  return scaled(passed, kMillion + ppm_, kMillion, false);
 }
 
-Instant NodeClock::when_shown(Instant shown) const noexcept {
-  if (shown <= base_) return since_;
-  if (shown == Instant::never()) return shown;
-  const std::int64_t passes = shown.nanoseconds - base_.nanoseconds;
-  FERMATA_ASSERT(passes > 0);
-  if (ppm_ == 0) return since_ + Duration(passes);
-  return since_ + Duration(scaled(passes, kMillion, kMillion + ppm_, true));
+std::int64_t NodeClock::taken(std::int64_t passed) const noexcept {
+  FERMATA_ASSERT(ppm_ != 0);
+  FERMATA_ASSERT(passed > 0);
+  return scaled(passed, kMillion, kMillion + ppm_, true);
 }
 
 WallTime NodeClock::wall(Instant when) const noexcept {

@@ -37,12 +37,25 @@ class NodeClock {
   void remove(WallClockWatcher& watcher) noexcept;
 
   /// The time that it shows at `when`, which is not before the last set_drift().
-  [[nodiscard]] Instant shown(Instant when) const noexcept;
+  [[nodiscard]] Instant shown(Instant when) const noexcept {
+    const std::int64_t passed = when.nanoseconds - since_.nanoseconds;
+    return base_ + Duration(ppm_ == 0 ? passed : gained(passed));
+  }
   /// The first time of the world at which it shows `shown` or more.
-  [[nodiscard]] Instant when_shown(Instant shown) const noexcept;
+  [[nodiscard]] Instant when_shown(Instant shown) const noexcept {
+    if (shown <= base_) return since_;
+    if (shown == Instant::never()) return shown;
+    const std::int64_t passes = shown.nanoseconds - base_.nanoseconds;
+    return since_ + Duration(ppm_ == 0 ? passes : taken(passes));
+  }
   [[nodiscard]] WallTime wall(Instant when) const noexcept;
 
  private:
+  /// What a clock that drifts shows to have passed in `passed` nanoseconds of the world.
+  [[nodiscard]] std::int64_t gained(std::int64_t passed) const noexcept;
+  /// How long the world takes until such a clock shows `passed` more.
+  [[nodiscard]] std::int64_t taken(std::int64_t passed) const noexcept;
+
   // At `since_` it showed `base_`.
   Instant since_;
   Instant base_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/sim/base/amount.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/latency.hpp"
@@ -232,10 +233,13 @@ RunLog* Connection::run_log(Side from) const noexcept {
   return local() ? nullptr : ends_[from].machine->run_log();
 }
 
-MessageLog::Id Connection::note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
-                                std::span<const std::byte> bytes) const {
+FERMATA_HOT MessageLog::Id Connection::note(Side from, Message::Kind kind, Message::Fate fate,
+                                            Instant arrival,
+                                            std::span<const std::byte> bytes) const {
   RunLog* const told = run_log(from);
-  if (told == nullptr) return 0;
+  if (told == nullptr) [[likely]] {
+    return 0;
+  }
   return told->sent(ends_[from].machine->name(), message_from(from, kind, fate, arrival),
                     bytes.data(), bytes.size());
 }

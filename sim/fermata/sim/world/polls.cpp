@@ -187,13 +187,15 @@ Ref<backend::Poll> SimPolls::make(int descriptor) {
   return Ref<backend::Poll>::adopt(*new SimPoll(*this, program_, descriptor));
 }
 
-void SimPolls::begin_turn() {
+void SimPolls::pass_round() {
+  FERMATA_ASSERT(telling_again_ > 0);
   FERMATA_ASSERT(telling_again_ <= armed_);
-  if (telling_again_ > 0) program_.advance(program_.now() + kRound);
+  program_.advance(program_.now() + kRound);
 }
 
-Instant SimPolls::interruption() {
-  if (armed_ == 0 || program_.faults().is_absent(Fault::Interrupted)) return Instant::never();
+Instant SimPolls::drawn_interruption() {
+  FERMATA_ASSERT(armed_ > 0);
+  if (program_.faults().is_absent(Fault::Interrupted)) return Instant::never();
   return drawn_time(program_, Fault::Interrupted, wait_key_, [&] {
     return fmt::format("a wait of '{}' for descriptors is interrupted", program_.name());
   });

@@ -66,11 +66,20 @@ class SimPolls final : public backend::Polls {
   [[nodiscard]] DescriptorTable& table() noexcept { return table_; }
 
   /// Before a turn: a round of telling the same again takes time.
-  void begin_turn();
+  void begin_turn() {
+    if (telling_again_ > 0) [[unlikely]] {
+      pass_round();
+    }
+  }
   /// When the wait that begins is interrupted; never() when it is not.
-  [[nodiscard]] Instant interruption();
+  [[nodiscard]] Instant interruption() {
+    return armed_ == 0 ? Instant::never() : drawn_interruption();
+  }
 
  private:
+  void pass_round();
+  [[nodiscard]] Instant drawn_interruption();
+
   friend class SimPoll;
 
   Ref<backend::Poll> make(int descriptor) override;

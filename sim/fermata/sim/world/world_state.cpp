@@ -336,8 +336,7 @@ bool WorldState::within_instant_limit(Instant when) {
   return false;
 }
 
-bool WorldState::only_services_left() const noexcept {
-  if (programs_left_ > 0 || services_stopping_) return false;
+bool WorldState::nobody_comes_up() const noexcept {
   return std::all_of(nodes_.begin(), nodes_.end(), [&](const NodeState* node) {
     return node->is_service() || !may_come_up(*node);
   });

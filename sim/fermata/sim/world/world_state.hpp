@@ -110,7 +110,11 @@ class WorldState final : public Stage, private FaultListener, private GuardedRun
   static void describe_node(void* owner, char* out, std::size_t size) noexcept;
   /// Lets whatever is earliest act. Returns false when the run is over.
   bool act();
-  [[nodiscard]] bool only_services_left() const noexcept;
+  [[nodiscard]] bool only_services_left() const noexcept {
+    return programs_left_ == 0 && !services_stopping_ && nobody_comes_up();
+  }
+  /// Whether each machine has a service, or will not run its program again.
+  [[nodiscard]] bool nobody_comes_up() const noexcept;
   /// Nodes and threads.
   [[nodiscard]] std::vector<NodeState*> programs() const;
   void run_actions();
