@@ -103,7 +103,9 @@ backend::StreamHandle::Written TcpSocket::try_write(backend::Buffers buffers) {
   if (send_.is_in_flight()) return {};  // The kernel does not take what is there already.
   const std::size_t size = backend::size_of(buffers);
   const bool calm = loop_.ring().told() < kManyTold;
-  if (calm || block_end_ + size > sizeof(SendBlock::bytes)) return send_now(buffers);
+  if (calm || block_end_ + size > sizeof(SendBlock::bytes)) {
+    return block_ ? send_behind_block(buffers) : send_some(buffers);
+  }
   collect(buffers);
   return {size, 0};
 }
@@ -118,7 +120,8 @@ void TcpSocket::collect(backend::Buffers buffers) {
   loop_.put_off(*this);
 }
 
-backend::StreamHandle::Written TcpSocket::send_now(backend::Buffers buffers) {
+backend::StreamHandle::Written TcpSocket::send_behind_block(backend::Buffers buffers) {
+  FERMATA_ASSERT(block_ != nullptr);
   std::size_t accepted = 0;
   while (block_ || !buffers.empty()) {
     os::GatheredSend batch;
@@ -153,7 +156,7 @@ int TcpSocket::submit_write(std::span<const std::byte> data) {
 
 void TcpSocket::submit_shutdown() noexcept {
   FERMATA_ASSERT(unwritten_.empty());
-  if (block_ && !send_.is_in_flight()) static_cast<void>(send_now({}));
+  if (block_ && !send_.is_in_flight()) static_cast<void>(send_behind_block({}));
   shuts_ = block_ != nullptr;
   if (!shuts_) os::kernel.shutdown(socket(), SHUT_WR);
 }
@@ -215,7 +218,7 @@ void TcpSocket::close_backend() noexcept {
   if (send_.is_in_flight()) {
     if (!block_) loop_.ring().cancel(send_);
   } else if (block_) {
-    if (send_now({}).code != 0) drop_block();
+    if (send_behind_block({}).code != 0) drop_block();
     if (block_) start();
   }
   loop_.ring().cancel(receive_);

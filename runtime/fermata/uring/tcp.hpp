@@ -49,8 +49,9 @@ class TcpSocket final : public os::SocketStream<backend::StreamHandle>, private 
 
   /// Copies to the block. REQUIRES: there is room.
   void collect(backend::Buffers buffers);
-  /// Sends the block and `buffers` now, as far as the kernel takes them.
-  Written send_now(backend::Buffers buffers);
+  /// Sends the block and `buffers` now, as far as the kernel takes them. REQUIRES: there is a
+  /// block.
+  Written send_behind_block(backend::Buffers buffers);
   [[nodiscard]] std::span<const std::byte> in_block() const noexcept;
   [[nodiscard]] std::span<const std::byte> unsent() const noexcept {
     return block_ ? in_block() : unwritten_;
