@@ -29,7 +29,7 @@ struct Kernel {
 
   std::size_t active_events = 0;  // CORE-EV-01.
   std::uint64_t next_serial = 1;
-  Event::LiveList live_events;  // Those that lists() says.
+  Event::LiveList live_events;  // Of the kinds that lists().
   unsigned no_suspend = 0;      // Depth of user code that must not suspend.
 
   /// Whether events of `kind` are in the list. Nobody looks for a request in production: it lies in
