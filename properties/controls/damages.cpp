@@ -61,21 +61,21 @@ struct LiveChildren {
   friend Type private_member(LiveChildren);
 };
 template struct PrivateMember<LiveChildren, &ScopeBase::live_children_>;
-struct ActiveMembers {
+struct ZombiesOfScope {
   using Type = std::size_t ScopeBase::*;
-  friend Type private_member(ActiveMembers);
+  friend Type private_member(ZombiesOfScope);
 };
-template struct PrivateMember<ActiveMembers, &ScopeBase::active_>;
+template struct PrivateMember<ZombiesOfScope, &ScopeBase::zombies_>;
 struct BusyScope {
   using Type = bool ScopeBase::*;
   friend Type private_member(BusyScope);
 };
 template struct PrivateMember<BusyScope, &ScopeBase::busy_>;
-struct ActiveCoroutines {
+struct Zombies {
   using Type = std::size_t fermata::detail::Scheduler::*;
-  friend Type private_member(ActiveCoroutines);
+  friend Type private_member(Zombies);
 };
-template struct PrivateMember<ActiveCoroutines, &fermata::detail::Scheduler::active_coroutines_>;
+template struct PrivateMember<Zombies, &fermata::detail::Scheduler::zombies_>;
 
 }  // namespace fermata::test
 
@@ -315,11 +315,8 @@ std::vector<Damage> damages() {
          go_on();
        }},
       {"CORE-CO-12", "the count of active coroutines is", 38,
-       damaged(
-           [](CoroutineBase& c) { ++private_of<test::ActiveCoroutines>(c.runtime().scheduler()); },
-           [](CoroutineBase& c) {
-             --private_of<test::ActiveCoroutines>(c.runtime().scheduler());
-           })},
+       damaged([](CoroutineBase& c) { ++private_of<test::Zombies>(c.runtime().scheduler()); },
+               [](CoroutineBase& c) { --private_of<test::Zombies>(c.runtime().scheduler()); })},
 
       // --- the scheduler ---
       {"CORE-SC-08", "the reactor may block", 0,
@@ -390,8 +387,8 @@ std::vector<Damage> damages() {
 
       // --- scopes ---
       {"CORE-SP-01", "active members, there are", 38,
-       damaged([](CoroutineBase& c) { ++private_of<test::ActiveMembers>(c.scope()); },
-               [](CoroutineBase& c) { --private_of<test::ActiveMembers>(c.scope()); })},
+       damaged([](CoroutineBase& c) { ++private_of<test::ZombiesOfScope>(c.scope()); },
+               [](CoroutineBase& c) { --private_of<test::ZombiesOfScope>(c.scope()); })},
       {"CORE-SP-01", "busy children, there are 0", 38,
        damaged([](CoroutineBase& c) { ++private_of<test::BusyChildren>(c.scope()); },
                [](CoroutineBase& c) { --private_of<test::BusyChildren>(c.scope()); })},

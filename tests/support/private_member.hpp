@@ -3,12 +3,12 @@
 
 // Private members, for tests that damage what nobody can: an explicit instantiation may name them.
 //
-//   struct ActiveCount {
+//   struct ZombieCount {
 //     using Type = std::size_t ScopeBase::*;
-//     friend Type private_member(ActiveCount);
+//     friend Type private_member(ZombieCount);
 //   };
-//   template struct test::PrivateMember<ActiveCount, &ScopeBase::active_>;
-//   ... ++(scope.*private_member(ActiveCount{}));
+//   template struct test::PrivateMember<ZombieCount, &ScopeBase::zombies_>;
+//   ... ++(scope.*private_member(ZombieCount{}));
 
 namespace fermata::test {
 

@@ -10,8 +10,8 @@
 
 namespace fermata {
 
-CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes, Name&& name,
-                             const SourcePlace& place) noexcept
+[[gnu::flatten]] CoroutineBase::CoroutineBase(Runtime& runtime, std::size_t block_bytes,
+                                              Name&& name, const SourcePlace& place) noexcept
     : Event(runtime, backend::EventKind::Coroutine),
       name_(std::move(name)),
       spawn_place_(place),

@@ -201,7 +201,7 @@ class CoroutineBase : public Event {
   [[nodiscard]] detail::Shelter shelter() const noexcept;
   /// What must reach it where it is outside of destructors; null for nothing.
   [[nodiscard]] std::exception_ptr take_pending_cancellation();
-  void dispose() noexcept override;
+  void dispose() noexcept final;
 
   // What only its spawn, its end and reports need.
   std::uint64_t id_ = 0;

@@ -50,7 +50,7 @@ const char* backend::to_string(EventKind kind) noexcept {
 Event::Event(Runtime& runtime, backend::EventKind kind) noexcept
     : runtime_(&runtime), serial_(runtime.kernel().next_serial++), kind_(kind) {
   detail::Kernel& kernel = runtime.kernel();
-  if (kernel.lists(kind)) kernel.live_events.push_back(*this);
+  if (kernel.lists_at_birth(kind)) enlist();
   kernel.trace(backend::Trace::EventCreated, this, static_cast<std::uint64_t>(kind));
 }
 
@@ -61,7 +61,13 @@ Event::~Event() {
   FERMATA_ASSERT(loop_ref_count_ == 0);
   detail::Kernel& kernel = runtime_->kernel();
   kernel.trace(backend::Trace::EventDestroyed, this, 0);
-  if (kernel.lists(kind_)) kernel.live_events.remove(*this);
+  if (has(kListed)) kernel.live_events.remove(*this);
+}
+
+void Event::enlist() noexcept {
+  if (has(kListed)) return;
+  flags_ |= kListed;
+  runtime_->kernel().live_events.push_back(*this);
 }
 
 bool Event::add_callback(backend::Callback& callback) {

@@ -6,8 +6,7 @@
 // Life cycle   created -> active (started) <-> stopped -> closed -> disposed. Closed is terminal.
 // Two counts   Memory: add_ref/release. Activity: start/stop; only the 0 <-> 1 edges reach the
 //              backend and the runtime's count of active events.
-// Suspension   Nothing here suspends.
-// Threads      The runtime's thread only.
+// Threads      The runtime's thread only. Nothing here suspends.
 // Source       CORE-EV-01 to 16.
 
 #include <cstdint>
@@ -238,7 +237,6 @@ class Event {
   // --- for the runtime and the audit ---
 
   [[nodiscard]] Event* next_live() const noexcept { return live_.after; }
-
   /// The present step uses this in a way that leaves no trace: it looks at it, or changes what
   /// others may look at. One null-pointer test unless somebody asks what steps use.
   void touched() const;
@@ -262,6 +260,8 @@ class Event {
 
   /// Gives back every loop reference at once and disarms. REQUIRES: it is started.
   void leave_loop() noexcept;
+  /// Puts it into the list of live events, unless it is there.
+  void enlist() noexcept;
 
   /// Nobody refers to the event any more. An event on the heap deletes itself here, at once or when
   /// its backend has acknowledged; one that is embedded in something else does nothing.
@@ -278,7 +278,6 @@ class Event {
 
  private:
   friend class backend::EventRef;
-  friend class Runtime;
   friend struct detail::DebuggerLayout;
 
   enum Flag : std::uint16_t {
@@ -290,6 +289,7 @@ class Event {
     kShut = 1u << 5,
     kExceptionOwed = 1u << 6,
     kTellsUses = 1u << 7,
+    kListed = 1u << 8,
   };
   struct QueuedNotifies;
 

@@ -29,13 +29,16 @@ struct Kernel {
 
   std::size_t active_events = 0;  // CORE-EV-01.
   std::uint64_t next_serial = 1;
-  Event::LiveList live_events;  // Of the kinds that lists().
+  Event::LiveList live_events;  // See lists_at_birth().
   unsigned no_suspend = 0;      // Depth of user code that must not suspend.
 
-  /// Whether events of `kind` are in the list. Nobody looks for a request in production: it lies in
-  /// a frame of its user, and its neighbours in the list would be lines of other stacks.
-  [[nodiscard]] bool lists(backend::EventKind kind) const noexcept {
-    return observer != nullptr || kind != backend::EventKind::Request;
+  /// Whether events of `kind` are in the list from their first moment. In production nobody looks
+  /// for a request, which lies in a frame of its user: its neighbours would be lines of other
+  /// stacks. A coroutine is in the registry until it ends, and in this list only if it is held
+  /// after that.
+  [[nodiscard]] bool lists_at_birth(backend::EventKind kind) const noexcept {
+    return observer != nullptr ||
+           (kind != backend::EventKind::Request && kind != backend::EventKind::Coroutine);
   }
 
   /// The hint suits simulation, which traces every event. Production takes one jump instead.

@@ -35,7 +35,9 @@ std::exception_ptr as_own_cancellation(const std::exception_ptr& reason) {
 [[gnu::flatten]] void Scheduler::spawn(CoroutineBase& coroutine, Priority priority,
                                        ScopeBase* scope) {
   FERMATA_REQUIRE(active_, "spawn: the runtime is not running");
-  if (scope == nullptr) scope = &current_scope();
+  if (scope == nullptr) [[likely]] {
+    scope = &current_scope();
+  }
   if (!takes(*scope, runtime_)) [[unlikely]] {
     refuse_spawn(*scope);
   }
@@ -111,7 +113,6 @@ void Scheduler::enroll(CoroutineBase& coroutine, ScopeBase& scope) {
   coroutine.add_ref();
   registry_.push_back(coroutine);
   scope.enter(coroutine);
-  ++active_coroutines_;
   ++metrics_.spawned;
 }
 
@@ -136,13 +137,17 @@ void Scheduler::cancel_with(CoroutineBase& coroutine, const std::exception_ptr& 
   deliver_cancellation(coroutine, reason, backend::WakeCause::Cancel);
 }
 
+std::size_t Scheduler::active_coroutine_count() const noexcept {
+  FERMATA_ASSERT(zombies_ <= registry_.size());
+  return registry_.size() - zombies_;
+}
+
 void Scheduler::become_zombie(CoroutineBase& coroutine) noexcept {
   if (coroutine.is_zombie()) return;
   FERMATA_ASSERT(coroutine.is_started());
   FERMATA_ASSERT(coroutine.scope_ != nullptr);
-  FERMATA_ASSERT(active_coroutines_ > 0);
   coroutine.set(CoroutineBase::kZombie);
-  --active_coroutines_;
+  ++zombies_;
   coroutine.scope_->member_became_zombie();
 }
 

@@ -178,7 +178,7 @@ class Scheduler {
 
   [[nodiscard]] CoroutineBase* current() const noexcept { return current_; }
   [[nodiscard]] const CoroutineBase::Registry& registry() const noexcept { return registry_; }
-  [[nodiscard]] std::size_t active_coroutine_count() const noexcept { return active_coroutines_; }
+  [[nodiscard]] std::size_t active_coroutine_count() const noexcept;
   [[nodiscard]] const ReadyQueue& ready() const noexcept { return ready_; }
   [[nodiscard]] const MicrotaskQueue& microtasks() const noexcept { return microtasks_; }
   [[nodiscard]] bool in_scheduler_context() const noexcept { return in_scheduler_context_; }
@@ -288,10 +288,10 @@ class Scheduler {
   void cancel_with(CoroutineBase& coroutine, const std::exception_ptr& reason, bool safely);
   void become_zombie(CoroutineBase& coroutine) noexcept;
   void enqueue(CoroutineBase& coroutine, backend::WakeCause cause) {
-    if (coroutine.priority_ == Priority::High && cause != backend::WakeCause::Yield) [[unlikely]] {
-      ready_.push_front(coroutine);
-    } else {
+    if (coroutine.priority_ != Priority::High || cause == backend::WakeCause::Yield) [[likely]] {
       ready_.push_back(coroutine);
+    } else {
+      ready_.push_front(coroutine);
     }
     coroutine.waker_.status = backend::WakerStatus::Queued;
     kernel_.trace(backend::Trace::Enqueued, &coroutine, static_cast<std::uint64_t>(cause));
@@ -365,7 +365,7 @@ class Scheduler {
   bool microtasks_paused_ = false;  // One threw: the rest waits for the next tick.
   std::vector<std::exception_ptr> reported_errors_;
   CoroutineBase::Registry registry_;
-  std::size_t active_coroutines_ = 0;
+  std::size_t zombies_ = 0;  // Of the registry.
   std::uint64_t next_id_ = 1;
   ScopeForest scopes_;
 

@@ -26,7 +26,7 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
   if (coroutine.extras_ != nullptr) [[unlikely]] {
     end_switch_handlers(coroutine);
   }
-  if (coroutine.has_listeners() || kernel_.observer != nullptr) {
+  if (kernel_.observer != nullptr || coroutine.has_listeners()) [[unlikely]] {
     try {
       if (coroutine.notify(coroutine.outcome_)) coroutine.mark_exception_caught();
     } catch (...) {
@@ -43,10 +43,14 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
     leave_scope(coroutine);
   }
   registry_.remove(coroutine);
-  FERMATA_ASSERT(active_coroutines_ > 0 || coroutine.is_zombie());
-  if (!coroutine.is_zombie()) --active_coroutines_;
+  if (coroutine.is_zombie()) [[unlikely]] {
+    FERMATA_ASSERT(zombies_ > 0);
+    --zombies_;
+  }
   ++metrics_.finished;
   coroutine.context_ = nullptr;
+  if (coroutine.ref_count() == 1) return coroutine.dispose();
+  coroutine.enlist();
   coroutine.release();
 }
 

@@ -18,6 +18,10 @@ constexpr unsigned kTicksBetweenPolls = 61;
 constexpr Duration kPollInterval = std::chrono::milliseconds(10);
 constexpr std::size_t kMicrotaskDrainLimit = 100'000;  // In simulation; then it is a livelock.
 
+FERMATA_COLD void log_swallowed_unwinding(const CoroutineBase& coroutine) {
+  coroutine.runtime().log(coroutine.info() + " has swallowed its forced unwinding");
+}
+
 }  // namespace
 
 void Scheduler::time_step() {
@@ -158,13 +162,14 @@ void Scheduler::run_body(CoroutineBase& coroutine) {
     call_switch_handlers(coroutine, backend::SwitchMoment::Enter);
   }
   std::exception_ptr error = std::move(coroutine.waker_.error);
-  coroutine.waker_.clear();
+  FERMATA_ASSERT(coroutine.waker_.empty());
+  coroutine.waker_.status = backend::WakerStatus::None;
   if (!error) [[likely]] {
     try {
       coroutine.invoke();
       if (coroutine.has(CoroutineBase::kToldToUnwind) &&
           !coroutine.has(CoroutineBase::kKeepsUnwind)) [[unlikely]] {
-        runtime_.log(coroutine.info() + " has swallowed its forced unwinding");
+        log_swallowed_unwinding(coroutine);
       }
     } catch (...) {
       error = std::current_exception();

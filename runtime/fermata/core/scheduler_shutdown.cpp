@@ -94,7 +94,7 @@ void Scheduler::begin_run() {
   FERMATA_REQUIRE(!active_, "run: the runtime is running already");
   FERMATA_ASSERT(registry_.empty());
   FERMATA_ASSERT(ready_.empty());
-  FERMATA_ASSERT(active_coroutines_ == 0);
+  FERMATA_ASSERT(zombies_ == 0);
   if (!stack_fault_guard_) stack_fault_guard_.emplace(&running_, &describe_owner);
   scheduler_context_ = &contexts_.acquire(&Scheduler::scheduler_context);
   runtime_.reactor().attach(runtime_);
@@ -135,7 +135,7 @@ void Scheduler::watch_control_signals() {
 void Scheduler::end_run() {
   FERMATA_ASSERT(registry_.empty());
   FERMATA_ASSERT(ready_.empty());
-  FERMATA_ASSERT(active_coroutines_ == 0);
+  FERMATA_ASSERT(zombies_ == 0);
   FERMATA_ASSERT(current_ == nullptr);
   FERMATA_ASSERT(scheduler_context_ == nullptr);
   watchdog_.reset();
@@ -320,7 +320,7 @@ void Scheduler::unwind_all() {
     if (!unwind_next()) resume_destructor(++turns);
     if (registry_.size() != std::exchange(left, registry_.size())) turns = 0;
   }
-  FERMATA_ASSERT(active_coroutines_ == 0);
+  FERMATA_ASSERT(zombies_ == 0);
   unwinding_ = false;
   unwound_.clear();
   for (const std::exception_ptr& error : std::exchange(reported_errors_, {})) {

@@ -122,9 +122,9 @@ void ScopeBase::refuse(const char* operation) const {
 
 // Brings busy_ and live_ up to date, and with them the parent's counts. False: nothing changed.
 bool ScopeBase::refresh() noexcept {
-  const bool busy = active_ + busy_children_ > 0;
+  const bool busy = active_count() + busy_children_ > 0;
   const bool live = members_.size() + live_children_ > 0;
-  FERMATA_ASSERT(active_ <= members_.size());
+  FERMATA_ASSERT(zombies_ <= members_.size());
   FERMATA_ASSERT(live || !busy);
   if (busy == busy_ && live == live_) return false;
   if (parent_ != nullptr) {

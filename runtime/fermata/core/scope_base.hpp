@@ -105,8 +105,8 @@ class ScopeBase final : public Event {
 
   [[nodiscard]] std::size_t member_count() const noexcept { return members_.size(); }
   /// Members that are not zombies (CORE-SP-01).
-  [[nodiscard]] std::size_t active_count() const noexcept { return active_; }
-  [[nodiscard]] std::size_t zombie_count() const noexcept { return members_.size() - active_; }
+  [[nodiscard]] std::size_t active_count() const noexcept { return members_.size() - zombies_; }
+  [[nodiscard]] std::size_t zombie_count() const noexcept { return zombies_; }
 
   /// Whether no member in the subtree is active.
   [[nodiscard]] bool is_idle() const noexcept { return !busy_; }
@@ -224,19 +224,23 @@ class ScopeBase final : public Event {
   // scope.cpp
   void enter(CoroutineBase& coroutine) noexcept {
     members_.push_back(coroutine);
-    if (active_++ == 0) [[unlikely]] {
+    if (active_count() == 1) [[unlikely]] {
       load_changed();
     }
   }
   void leave(CoroutineBase& coroutine) noexcept {
     members_.remove(coroutine);
-    if (!coroutine.is_zombie()) --active_;
-    if (active_ == 0) [[unlikely]] {
+    if (coroutine.is_zombie()) [[unlikely]] {
+      FERMATA_ASSERT(zombies_ > 0);
+      --zombies_;
+    }
+    if (active_count() == 0) [[unlikely]] {
       load_changed();
     }
   }
   void member_became_zombie() noexcept {
-    if (--active_ == 0) load_changed();
+    ++zombies_;
+    if (active_count() == 0) load_changed();
   }
   [[noreturn]] void refuse(const char* operation) const;
   [[nodiscard]] const char* condition() const noexcept;
@@ -288,7 +292,7 @@ class ScopeBase final : public Event {
 
   // What every spawn and every end touch.
   CoroutineBase::ScopeList members_;
-  std::size_t active_ = 0;
+  std::size_t zombies_ = 0;
   bool open_ = true;  // Stage::Open and Wave::None.
   Stage stage_ = Stage::Open;
   Wave wave_ = Wave::None;

@@ -190,21 +190,33 @@ TEST_F(EventTest, NamesItselfInEveryState) {
   }
 }
 
-// In production its neighbours in the list would be lines of other coroutines' stacks.
-TEST(EventList, HasRequestsForAnObserverOnly) {
+// In production their neighbours in the list would be lines of other coroutines.
+TEST(EventList, HasAllEventsForAnObserverOnly) {
   struct Operation final : Event {
     explicit Operation(Runtime& runtime) : Event(runtime, backend::EventKind::Request) {}
     void dispose() noexcept override {}
   };
   const auto listed = [](backend::Observer* observer) {
     TestRuntime fixture({.observer = observer});
-    Operation operation(fixture.runtime);
-    const auto event = make_event<PlainEvent>(fixture.runtime);
-    return fixture.runtime.kernel().live_events.size();
+    std::vector<std::size_t> sizes;
+    fixture.run([&] {
+      const auto size = [&] { return fixture.runtime.kernel().live_events.size(); };
+      const std::size_t at_first = size();
+      const auto note = [&] { sizes.push_back(size() - at_first); };
+      const Operation operation(fixture.runtime);
+      note();
+      auto coroutine = spawn([] {});
+      note();
+      await(coroutine);
+      note();
+      coroutine = {};
+      note();
+    });
+    return sizes;
   };
   Cutter observer;
-  EXPECT_EQ(listed(nullptr), 1u);
-  EXPECT_EQ(listed(&observer), 2u);
+  EXPECT_EQ(listed(nullptr), (std::vector<std::size_t>{0, 0, 1, 0})) << "held after its end";
+  EXPECT_EQ(listed(&observer), (std::vector<std::size_t>{1, 2, 2, 1}));
 }
 
 TEST(EventDeathTest, MustNotOutliveItsRuntime) {
@@ -217,6 +229,13 @@ TEST(EventDeathTest, MustNotOutliveItsRuntime) {
         [[maybe_unused]] const auto second = make_event<PlainEvent>(fixture.runtime).detach();
       },
       "fermata: events outlive runtime 'main', first: Event #1");
+  EXPECT_DEATH(
+      {
+        Coroutine<void> held;
+        TestRuntime fixture;
+        fixture.run([&] { held = spawn("held", [] {}); });
+      },
+      "fermata: events outlive runtime 'main', first: Coroutine 2 'held' spawned at ");
 }
 
 TEST(EventDeathTest, ReportsAReleaseTooMany) {
