@@ -26,6 +26,12 @@ void Disk::format() {
   used_ = 0;
   now_ = {};
   next_ = kRoot + 1;
+  if (std::exchange(touched_, false) || nodes_.size() != 1) make_root();
+  FERMATA_ASSERT(room() == capacity_);
+  FERMATA_ASSERT(std::as_const(*this).at(kRoot).names.empty());
+}
+
+void Disk::make_root() {
   const auto root = nodes_.try_emplace(kRoot).first;
   root->second = {};
   root->second.type = FileType::Directory;
@@ -33,7 +39,6 @@ void Disk::format() {
   root->second.links = 1;
   root->second.parent = kRoot;
   nodes_.erase(std::next(root), nodes_.end());
-  FERMATA_ASSERT(room() == capacity_);
 }
 
 // --- finding ---

@@ -291,10 +291,14 @@ class Disk {
     FERMATA_ASSERT(found != nodes_.end());
     return found->second;
   }
-  [[nodiscard]] Node& at(Inode inode) { return const_cast<Node&>(std::as_const(*this).at(inode)); }
+  [[nodiscard]] Node& at(Inode inode) {
+    touched_ = true;
+    return const_cast<Node&>(std::as_const(*this).at(inode));
+  }
   [[nodiscard]] bool is_directory(Inode inode) const {
     return at(inode).type == FileType::Directory;
   }
+  void make_root();
   /// To where the last part of `path` is looked up.
   int walk(const DiskPath& path, Last last, Place& place) const;
   int walk(const DiskPath& path, Last last, Place& place, int& links) const;
@@ -327,6 +331,7 @@ class Disk {
   std::uint64_t version_ = 0;
   std::uint64_t life_ = 0;
   WallTime now_;
+  bool touched_ = false;  // A node may have been changed since format().
   Inode next_ = 1;
   std::map<Inode, Node> nodes_;
   std::vector<NameChange> name_changes_;

@@ -30,15 +30,6 @@ void FaultPlan::begin(FaultSet allowed, FaultListener* listener) noexcept {
   stopped_ = false;
 }
 
-bool FaultPlan::is_present(Fault fault) {
-  const Kind& kind = kinds_[static_cast<std::size_t>(fault)];
-  if (kind.presence == Presence::Undecided) {
-    decide(keys_of(fault), allowed_.has(fault), change(fault));
-  }
-  FERMATA_ASSERT(!stopped_);
-  return kind.presence == Presence::Present;
-}
-
 bool FaultPlan::strikes(std::string_view name) {
   if (stopped_) return false;
   auto known = points_.find(name);

@@ -125,7 +125,14 @@ class FaultPlan final : private FaultPoints {
     return kinds_[static_cast<std::size_t>(fault)];
   }
   /// Whether this run has it, which is drawn when it is not known.
-  bool is_present(Fault fault);
+  bool is_present(Fault fault) {
+    FERMATA_ASSERT(!stopped_);
+    const Kind& kind = kinds_[static_cast<std::size_t>(fault)];
+    if (kind.presence == Presence::Undecided) [[unlikely]] {
+      decide(keys_of(fault), allowed_.has(fault), change(fault));
+    }
+    return kind.presence == Presence::Present;
+  }
   void count(Fault fault);
   void decide(const Keys& keys, bool allowed, Kind& kind);
   [[nodiscard]] static Keys keys_of(std::string_view name) noexcept;

@@ -228,6 +228,36 @@ TEST_F(DiskTest, LosesWritesOneByOne) {
   EXPECT_EQ(contents("/f"), std::string("aa\0\0cc", 6));
 }
 
+TEST_F(DiskTest, IsAsNewOnceItIsFormatted) {
+  const std::vector<std::function<void()>> uses = {
+      [] {},
+      [&] { make("/f", "text"); },
+      [&] { EXPECT_EQ(disk_.remove_directory("/missing"), ENOENT); },
+      [&] { disk_.set_permissions(Disk::kRoot, 0500); },
+      [&] { disk_.set_owner(Disk::kRoot, 1, 2); },
+      [&] { disk_.set_times(Disk::kRoot, WallTime{}, disk_.attributes(Disk::kRoot).changed); },
+      [&] { disk_.fix(Disk::kRoot); },
+      [&] { static_cast<void>(disk_.open_unnamed(0600)); },
+      [&] {
+        static_cast<void>(disk_.open_unnamed(0600));
+        disk_.crash(lose_all);
+      },
+      [&] { disk_.add_given(Disk::kRoot, "given", FileType::Regular); },
+  };
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    uses[i]();
+    disk_.format();
+    const Disk::Attributes root = disk_.attributes(Disk::kRoot);
+    EXPECT_EQ(root.permissions, 0755u) << i;
+    EXPECT_EQ(root.owner + root.group, 0u) << i;
+    EXPECT_FALSE(disk_.is_fixed(Disk::kRoot)) << i;
+    EXPECT_EQ(names("/"), "") << i;
+    EXPECT_EQ(disk_.room(), disk_.capacity()) << i;
+    EXPECT_EQ(open("/first"), Disk::kRoot + 1) << i;
+    disk_.format();
+  }
+}
+
 TEST_F(DiskTest, RenamesWholeOrNotAtAll) {
   for (const bool survives : {true, false}) {
     disk_.format();
