@@ -49,8 +49,8 @@ void Scheduler::finalize(CoroutineBase& coroutine, std::exception_ptr&& error) {
   }
   ++metrics_.finished;
   coroutine.context_ = nullptr;
-  if (coroutine.ref_count() == 1) return coroutine.dispose();
-  coroutine.enlist();
+  if (coroutine.ref_count() == 1) return coroutine.dispose();  // The runtime's own reference.
+  coroutine.enlist();  // If it outlives the runtime, the message about that names it.
   coroutine.release();
 }
 
