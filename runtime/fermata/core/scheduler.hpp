@@ -365,7 +365,7 @@ class Scheduler {
   bool microtasks_paused_ = false;  // One threw: the rest waits for the next tick.
   std::vector<std::exception_ptr> reported_errors_;
   CoroutineBase::Registry registry_;
-  std::size_t zombies_ = 0;  // Of the registry.
+  std::size_t zombies_ = 0;  // Registered ones.
   std::uint64_t next_id_ = 1;
   ScopeForest scopes_;
 
