@@ -146,6 +146,7 @@ void Scheduler::become_zombie(CoroutineBase& coroutine) noexcept {
   if (coroutine.is_zombie()) return;
   FERMATA_ASSERT(coroutine.is_started());
   FERMATA_ASSERT(coroutine.scope_ != nullptr);
+  FERMATA_ASSERT(active_coroutine_count() > 0);
   coroutine.set(CoroutineBase::kZombie);
   ++zombies_;
   coroutine.scope_->member_became_zombie();
