@@ -18,6 +18,8 @@ namespace fermata::detail {
 template <class Entry>
 class QuadHeap {
  public:
+  static constexpr std::size_t kArity = 4;
+
   void push(const Entry& entry) {
     entries_.emplace_back();
     sift_up(entries_.size() - 1, entry);
@@ -28,12 +30,24 @@ class QuadHeap {
     FERMATA_ASSERT(index < entries_.size());
     const Entry last = entries_.back();
     entries_.pop_back();
-    if (index == entries_.size()) return;
-    if (index > 0 && last.is_before(entries_[parent_of(index)])) {
-      sift_up(index, last);
+    if (index < entries_.size()) replace(index, last);
+  }
+
+  /// Puts `entry` where another one was, and then where it belongs. REQUIRES: index < size().
+  FERMATA_HOT void replace(std::size_t index, const Entry& entry) noexcept {
+    FERMATA_ASSERT(index < entries_.size());
+    if (index > 0 && entry.is_before(entries_[parent_of(index)])) {
+      sift_up(index, entry);
     } else {
-      sift_down(index, last);
+      sift_down(index, entry);
     }
+  }
+
+  /// replace() by an entry that is not behind the one that was there. REQUIRES: index < size().
+  FERMATA_HOT void replace_by_less(std::size_t index, const Entry& entry) noexcept {
+    FERMATA_ASSERT(index < entries_.size());
+    FERMATA_ASSERT(!entries_[index].is_before(entry));
+    sift_up(index, entry);
   }
 
   /// Removes every entry for which `goes(entry)`. Visits all.
@@ -58,6 +72,11 @@ class QuadHeap {
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
   [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
 
+  /// In no order, but the first kArity after the front have the next one among them.
+  [[nodiscard]] auto begin() const noexcept { return entries_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return entries_.end(); }
+  void clear() noexcept { entries_.clear(); }
+
   /// Whether no entry is before its parent. Visits all.
   [[nodiscard]] bool is_in_order() const noexcept {
     for (std::size_t index = 1; index < entries_.size(); ++index) {
@@ -67,8 +86,6 @@ class QuadHeap {
   }
 
  private:
-  static constexpr std::size_t kArity = 4;
-
   [[nodiscard]] static constexpr std::size_t parent_of(std::size_t index) noexcept {
     return (index - 1) / kArity;
   }

@@ -34,15 +34,11 @@ FERMATA_HOT Happening* Agenda::take(std::size_t at) noexcept {
 
 void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key,
                      std::string_view machine) {
+  if (Happening* const only = collect_due(now)) return only->happen();
   const auto tell = [&](const Decision& decision) {
     return fmt::format("of {} things that come to '{}' at once the {} comes first", decision.bound,
                        machine, ordinal(decision.value + 1));
   };
-  collect_due(now);
-  if (batch_.size() == 1) {
-    take(0)->happen();
-    return batch_.clear();
-  }
   while (true) {
     find_choices();
     if (choices_.empty()) break;
@@ -56,23 +52,27 @@ void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key,
 }
 
 void Agenda::run_due(Instant now) {
-  collect_due(now);
+  if (Happening* const only = collect_due(now)) return only->happen();
   for (std::size_t at = 0; at < batch_.size(); ++at) {
     if (batch_[at] != nullptr) take(at)->happen();
   }
   batch_.clear();
 }
 
-void Agenda::collect_due(Instant now) {
+// Most that happens is alone at its time, and needs no order.
+FERMATA_HOT Happening* Agenda::collect_due(Instant now) {
+  FERMATA_ASSERT(batch_.empty());
   while (earliest() <= now) {
     Happening& due = *heap_.front().happening;
     remove(due);
     FERMATA_ASSERT(due.when_ <= now);
+    if (batch_.empty() && earliest() > now) return &due;
     due.agenda_ = this;
     due.in_batch_ = true;
     due.index_ = batch_.size();
     batch_.push_back(&due);
   }
+  return nullptr;
 }
 
 // Of each source the first one that is left.

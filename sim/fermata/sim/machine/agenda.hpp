@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/quad_heap.hpp"
 #include "fermata/base/time.hpp"
-#include "fermata/sim/base/indexed_heap.hpp"
 #include "fermata/sim/tape/decisions.hpp"
 
 namespace fermata::sim::detail {
@@ -88,10 +88,10 @@ class Agenda {
   friend class Happening;
 
   struct Entry {
-    [[nodiscard]] bool before(const Entry& other) const noexcept {
+    [[nodiscard]] bool is_before(const Entry& other) const noexcept {
       return when != other.when ? when < other.when : sequence < other.sequence;
     }
-    void placed(std::size_t index) const noexcept { happening->index_ = index; }
+    void moved_to(std::size_t index) const noexcept { happening->index_ = index; }
 
     Instant when;
     std::uint64_t sequence;
@@ -99,7 +99,8 @@ class Agenda {
   };
 
   void remove(Happening& happening) noexcept;
-  void collect_due(Instant now);
+  /// Takes out what is due: returns it when it is alone, else puts all of it into the batch.
+  Happening* collect_due(Instant now);
   void find_choices();
   Happening* take(std::size_t at) noexcept;
   void tell_owner() noexcept {
@@ -107,7 +108,7 @@ class Agenda {
   }
 
   AgendaOwner* owner_;
-  IndexedHeap<Entry> heap_;
+  fermata::detail::QuadHeap<Entry> heap_;
   std::vector<Happening*> batch_;     // In order; null once taken or cancelled.
   std::vector<std::size_t> choices_;  // Positions in the batch that may come next.
   std::uint64_t next_sequence_ = 0;

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "fermata/base/assert.hpp"
+#include "fermata/base/quad_heap.hpp"
 #include "fermata/base/time.hpp"
-#include "fermata/sim/base/indexed_heap.hpp"
 
 namespace fermata::sim::detail {
 
@@ -51,9 +51,10 @@ class TurnOrder {
   /// `member` has the turn. REQUIRES: it waits for that, and nobody has it.
   void begin_turn(Member& member) noexcept {
     FERMATA_ASSERT(member.in_order());
-    FERMATA_ASSERT(heap_[member.place_].member == &member);
-    heap_[member.place_].when = kAtOnce;
-    if (member.place_ > 0) heap_.settle(member.place_);
+    Entry entry = heap_[member.place_];
+    FERMATA_ASSERT(entry.member == &member);
+    entry.when = kAtOnce;
+    heap_.replace_by_less(member.place_, entry);
     FERMATA_ASSERT(member.place_ == 0);
     member.has_turn_ = true;
   }
@@ -63,22 +64,21 @@ class TurnOrder {
     FERMATA_ASSERT(member.has_turn_);
     FERMATA_ASSERT(member.place_ == 0);
     member.has_turn_ = false;
-    heap_[0].when = when;
-    heap_[0].last_ran = last_ran;
-    heap_.settle(0);
+    const std::uint32_t number = heap_[0].number;
+    heap_.replace(0, {.when = when, .last_ran = last_ran, .number = number, .member = &member});
   }
 
   /// From now on `member` can go on at `when`. REQUIRES: it waits for its turn.
   void changed(Member& member, Instant when) noexcept {
     FERMATA_ASSERT(member.in_order());
-    const std::size_t place = member.place_;
-    FERMATA_ASSERT(heap_[place].member == &member);
-    if (when != std::exchange(heap_[place].when, when)) heap_.settle(place);
+    Entry entry = heap_[member.place_];
+    FERMATA_ASSERT(entry.member == &member);
+    if (when != std::exchange(entry.when, when)) heap_.replace(member.place_, entry);
   }
 
   void clear() noexcept {
     for (const Entry& entry : heap_) {
-      entry.placed(kNowhere);
+      entry.moved_to(kNowhere);
       entry.member->has_turn_ = false;
     }
     heap_.clear();
@@ -93,8 +93,8 @@ class TurnOrder {
   [[nodiscard]] Instant earliest() const noexcept {
     if (heap_.empty()) return Instant::never();
     if (heap_.front().when != kAtOnce) return heap_.front().when;
-    const auto others = heap_.begin() + 1;  // The first of them is one of two.
-    const auto end = others + std::min<std::ptrdiff_t>(2, heap_.end() - others);
+    const auto others = heap_.begin() + 1;
+    const auto end = others + std::min<std::ptrdiff_t>(heap_.kArity, heap_.end() - others);
     Instant earliest = Instant::never();
     for (auto each = others; each != end; ++each) earliest = std::min(earliest, each->when);
     return earliest;
@@ -106,12 +106,12 @@ class TurnOrder {
   static constexpr Instant kAtOnce{std::numeric_limits<std::int64_t>::min()};
 
   struct Entry {
-    [[nodiscard]] bool before(const Entry& other) const noexcept {
+    [[nodiscard]] bool is_before(const Entry& other) const noexcept {
       if (when != other.when) return when < other.when;
       if (last_ran != other.last_ran) return last_ran < other.last_ran;
       return number < other.number;
     }
-    void placed(std::size_t index) const noexcept { member->place_ = index; }
+    void moved_to(std::size_t index) const noexcept { member->place_ = index; }
 
     Instant when;
     std::uint64_t last_ran;
@@ -119,7 +119,7 @@ class TurnOrder {
     Member* member;
   };
 
-  IndexedHeap<Entry> heap_;
+  fermata::detail::QuadHeap<Entry> heap_;
 };
 
 }  // namespace fermata::sim::detail
