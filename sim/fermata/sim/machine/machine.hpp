@@ -99,7 +99,9 @@ class Machine : private AgendaOwner {
   void uses_unknown() noexcept { run_.sharing_unknown = true; }
 
   /// The log of what it sends; null when there is none, and while it is unwound.
-  [[nodiscard]] RunLog* run_log() const noexcept { return over() ? nullptr : run_log_; }
+  [[nodiscard]] RunLog* run_log() const noexcept {
+    return run_log_ == nullptr || over() ? nullptr : run_log_;
+  }
   /// Records what happens to this machine, or to the link from it to `other`; for people.
   virtual void record_incident(std::string_view kind, std::string_view what,
                                const Machine* other = nullptr,

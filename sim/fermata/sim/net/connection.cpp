@@ -66,10 +66,15 @@ Instant Connection::arrival_from(Side from, const char* what, std::size_t bytes)
     return arrival;
   }
   FERMATA_ASSERT(arrival >= machine.now());
+  if (machine.faults().is_absent(Fault::Delay)) return arrival;
+  return arrival + drawn_delay(from, parcel);
+}
+
+Duration Connection::drawn_delay(Side from, const Parcel& parcel) {
   const auto tell = [&](Duration delay) {
-    return fmt::format("{} is delayed by {}", link.text(parcel), amount(delay));
+    return fmt::format("{} is delayed by {}", links_[from]->text(parcel), amount(delay));
   };
-  return arrival + extra_delay(machine, Fault::Delay, delay_keys_[from], tell);
+  return extra_delay(*ends_[from].machine, Fault::Delay, delay_keys_[from], tell);
 }
 
 void Connection::send(Side from, std::span<const std::byte> bytes) {
@@ -77,22 +82,29 @@ void Connection::send(Side from, std::span<const std::byte> bytes) {
   if (crashed(from)) return;
   const Side there = other(from);
   const Instant arrival = arrival_from(from, "message", bytes.size());
+  if (ends_[there].closed) [[unlikely]] {
+    return send_to_nobody(from, bytes, arrival);
+  }
+  if (to(there).send(bytes, arrival)) {
+    note(from, Message::Kind::Data, Message::Fate::UnderWay, to(there).last_arrival(), bytes);
+    if (PeerCheck* const check = peer_check(from)) check->sent(to(there).last_arrival());
+  }
+  tell(there);
+}
+
+FERMATA_COLD void Connection::send_to_nobody(Side from, std::span<const std::byte> bytes,
+                                             Instant arrival) {
+  const Side there = other(from);
+  FERMATA_ASSERT(ends_[there].closed);
   if (ends_[there].silent && ends_[there].machine->is_down()) {
     note(from, Message::Kind::Data, Message::Fate::Lost, Instant::never(), bytes);
     if (PeerCheck* const check = peer_check(from)) check->lost();
     return;
   }
-  const bool sent = to(there).send(bytes, arrival);
-  if (ends_[there].closed) {  // Nobody reads it any more: it takes room until the reset comes back.
-    note(from, Message::Kind::Data, Message::Fate::Refused, arrival, bytes);
-    refuse(there, arrival);
-    return tell(from);
-  }
-  if (sent) {
-    note(from, Message::Kind::Data, Message::Fate::UnderWay, to(there).last_arrival(), bytes);
-    if (PeerCheck* const check = peer_check(from)) check->sent(to(there).last_arrival());
-  }
-  tell(there);
+  to(there).send(bytes, arrival);  // It takes room until the reset comes back.
+  note(from, Message::Kind::Data, Message::Fate::Refused, arrival, bytes);
+  refuse(there, arrival);
+  tell(from);
 }
 
 void Connection::refuse(Side there, Instant when) {
@@ -229,19 +241,12 @@ PeerCheck* Connection::peer_check(Side side) const noexcept {
   return here != nullptr ? here->peer_check() : nullptr;
 }
 
-RunLog* Connection::run_log(Side from) const noexcept {
-  return local() ? nullptr : ends_[from].machine->run_log();
-}
-
-FERMATA_HOT MessageLog::Id Connection::note(Side from, Message::Kind kind, Message::Fate fate,
-                                            Instant arrival,
-                                            std::span<const std::byte> bytes) const {
-  RunLog* const told = run_log(from);
-  if (told == nullptr) [[likely]] {
-    return 0;
-  }
-  return told->sent(ends_[from].machine->name(), message_from(from, kind, fate, arrival),
-                    bytes.data(), bytes.size());
+FERMATA_COLD MessageLog::Id Connection::note_in(RunLog& told, Side from, Message::Kind kind,
+                                                Message::Fate fate, Instant arrival,
+                                                std::span<const std::byte> bytes) const {
+  FERMATA_ASSERT(&told == run_log(from));
+  return told.sent(ends_[from].machine->name(), message_from(from, kind, fate, arrival),
+                   bytes.data(), bytes.size());
 }
 
 Message Connection::message_from(Side from, Message::Kind kind, Message::Fate fate,
@@ -260,12 +265,6 @@ Message Connection::message_from(Side from, Message::Kind kind, Message::Fate fa
   message.connection = key_;
   message.from_client = from == Client;
   return message;
-}
-
-Arrival Connection::taken(Side by, std::size_t bytes) const {
-  RunLog* const told = run_log(by);
-  if (told == nullptr) return {nullptr, 0};
-  return {told, told->message_log().taken(key_, by == Server, bytes)};
 }
 
 Arrival Connection::accepted() const {

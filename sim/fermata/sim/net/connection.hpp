@@ -16,6 +16,7 @@
 #include <string>
 
 #include "fermata/reactor/address.hpp"
+#include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/pipe.hpp"
 #include "fermata/sim/record/run_log.hpp"
 
@@ -26,8 +27,8 @@ class RunLog;
 namespace fermata::sim::detail {
 
 class LinkState;
-class Machine;
 class PeerCheck;
+struct Parcel;
 
 /// Somebody at an end of a connection.
 class Endpoint {
@@ -114,9 +115,16 @@ class Connection {
   /// For people: `from` sends a message of this kind now, which arrives then. 0 when nobody is
   /// told.
   MessageLog::Id note(Side from, Message::Kind kind, Message::Fate fate, Instant arrival,
-                      std::span<const std::byte> bytes = {}) const;
+                      std::span<const std::byte> bytes = {}) const {
+    RunLog* const told = run_log(from);
+    return told == nullptr ? 0 : note_in(*told, from, kind, fate, arrival, bytes);
+  }
   /// For people: the program at this end is handed so many bytes while the result lives.
-  [[nodiscard]] Arrival taken(Side by, std::size_t bytes) const;
+  [[nodiscard]] Arrival taken(Side by, std::size_t bytes) const {
+    RunLog* const told = run_log(by);
+    const bool by_server = by == Server;
+    return {told, told == nullptr ? 0 : told->message_log().taken(key_, by_server, bytes)};
+  }
   /// For people: the server's program is handed the connection while the result lives.
   [[nodiscard]] Arrival accepted() const;
   /// For people: the program at this end learns that nothing more comes while the result lives.
@@ -137,13 +145,20 @@ class Connection {
   [[nodiscard]] bool gave_up(Side side) const noexcept { return broken_codes_[side] == ETIMEDOUT; }
   [[nodiscard]] Message message_from(Side from, Message::Kind kind, Message::Fate fate,
                                      Instant arrival) const;
+  [[nodiscard]] Duration drawn_delay(Side from, const Parcel& parcel);
+  /// send() when the other end is closed.
+  void send_to_nobody(Side from, std::span<const std::byte> bytes, Instant arrival);
   void tell(Side side);
   /// Null when there is none.
   [[nodiscard]] PeerCheck* peer_check(Side side) const noexcept;
   /// Nobody is at `there`: what arrives there then is answered with a reset.
   void refuse(Side there, Instant when);
   /// The log of what this side sends; null when there is none.
-  [[nodiscard]] RunLog* run_log(Side from) const noexcept;
+  [[nodiscard]] RunLog* run_log(Side from) const noexcept {
+    return local() ? nullptr : ends_[from].machine->run_log();
+  }
+  MessageLog::Id note_in(RunLog& told, Side from, Message::Kind kind, Message::Fate fate,
+                         Instant arrival, std::span<const std::byte> bytes) const;
 
   std::uint64_t key_;
   std::uint64_t number_ = 0;                 // 0 when it is local.

@@ -65,10 +65,10 @@ Instant PeerCheck::heard() const noexcept {
 
 // --- what is not acknowledged ---
 
-void PeerCheck::sent(Instant arrival) {
+void PeerCheck::sent_in_doubt(Instant arrival) {
   if (arrival == Instant::never()) return expect_acknowledgement();
+  FERMATA_ASSERT(is_established_);
   const Duration limit = patience_.user_timeout;
-  if (!is_established_ || limit == Duration::zero()) return;
   const Instant acknowledged = arrival + connection_.least_latency();
   if (acknowledged > machine().now() + kFirstPause + limit) expect_acknowledgement();
 }

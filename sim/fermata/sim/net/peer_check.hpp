@@ -48,7 +48,10 @@ class PeerCheck {
   /// The connection is established.
   void established() noexcept;
   /// What the end sends now arrives then; never() while nobody knows.
-  void sent(Instant arrival);
+  void sent(Instant arrival) {
+    const bool is_limited = is_established_ && patience_.user_timeout != Duration::zero();
+    if (is_limited || arrival == Instant::never()) sent_in_doubt(arrival);
+  }
   /// What the end sends now is lost, since the machine of the peer is down.
   void lost();
   /// The machine of the peer has crashed, and nobody tells.
@@ -63,6 +66,7 @@ class PeerCheck {
  private:
   [[nodiscard]] Machine& machine() const noexcept { return *connection_.end(side_).machine; }
   [[nodiscard]] Instant now() const noexcept;
+  void sent_in_doubt(Instant arrival);
   /// When the peer was heard last, as far as is known.
   [[nodiscard]] Instant heard() const noexcept;
   [[nodiscard]] bool is_repeating() const noexcept { return pause_ > Duration::zero(); }

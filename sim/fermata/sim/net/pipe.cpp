@@ -4,7 +4,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "fermata/base/inlining.hpp"
+
 namespace fermata::sim::detail {
+
+FERMATA_HOT bool Pipe::push(Segment segment) {
+  if (reset_sent_) return false;
+  segment.arrival = std::max(segment.arrival, last_arrival_);
+  last_arrival_ = segment.arrival;
+  segments_.push_back(segment);
+  return true;
+}
 
 bool Pipe::send(std::span<const std::byte> bytes, Instant arrival) {
   FERMATA_ASSERT(bytes.size() <= room());
@@ -40,14 +50,6 @@ void Pipe::lose_unsent() {
   }
 }
 
-bool Pipe::push(Segment segment) {
-  if (reset_sent_) return false;
-  segment.arrival = std::max(segment.arrival, last_arrival_);
-  last_arrival_ = segment.arrival;
-  segments_.push_back(segment);
-  return true;
-}
-
 void Pipe::arrive_due(Instant now) {
   FERMATA_ASSERT(next_arrival() <= now);
   do {
@@ -57,7 +59,12 @@ void Pipe::arrive_due(Instant now) {
     broken_ = broken_ || segment.kind == Kind::Reset;
   } while (++first_ < segments_.size() && segments_[first_].arrival <= now);
   FERMATA_ASSERT(arrived_ <= bytes_.size());
-  if (first_ > segments_.size() / 2) forget_arrived();
+  if (first_ == segments_.size()) {
+    segments_.clear();
+    first_ = 0;
+  } else if (first_ > segments_.size() / 2) {
+    forget_arrived();
+  }
 }
 
 void Pipe::forget_arrived() noexcept {
@@ -73,10 +80,8 @@ void Pipe::drop_last(std::size_t bytes) noexcept {
   arrived_ -= bytes;
 }
 
-void Pipe::consume(std::size_t bytes) noexcept {
-  FERMATA_ASSERT(bytes <= unread());
-  read_ += bytes;
-  if (read_ <= bytes_.size() / 2) return;
+void Pipe::forget_read() noexcept {
+  FERMATA_ASSERT(read_ <= arrived_);
   bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(read_));
   arrived_ -= std::exchange(read_, 0);
 }

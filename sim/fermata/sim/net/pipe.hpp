@@ -70,9 +70,18 @@ class Pipe {
   [[nodiscard]] std::size_t unread() const noexcept { return arrived_ - read_; }
   /// Valid until something is sent or consumed.
   [[nodiscard]] std::span<const std::byte> peek() const noexcept {
-    return std::span(bytes_).subspan(read_, unread());
+    return {bytes_.data() + read_, unread()};
   }
-  void consume(std::size_t bytes) noexcept;
+  void consume(std::size_t bytes) noexcept {
+    FERMATA_ASSERT(bytes <= unread());
+    read_ += bytes;
+    if (read_ == bytes_.size()) {
+      bytes_.clear();
+      read_ = arrived_ = 0;
+    } else if (read_ > bytes_.size() / 2) {
+      forget_read();
+    }
+  }
   /// Forgets the last of what has arrived.
   void drop_last(std::size_t bytes) noexcept;
 
@@ -92,6 +101,7 @@ class Pipe {
   void arrive_due(Instant now);
   /// Drops the segments that have arrived.
   void forget_arrived() noexcept;
+  void forget_read() noexcept;
   /// Returns whether it is still sent.
   bool push(Segment segment);
 

@@ -47,6 +47,9 @@ StreamEnd::StreamEnd(StreamUser& user, Network& network, std::shared_ptr<Connect
       network_(network),
       connection_(std::move(connection)),
       side_(side),
+      machine_(*connection_->end(side).machine),
+      inbound_(connection_->to(side)),
+      outbound_(connection_->to(Connection::other(side))),
       key_(key_of(connection_->key(), side)),
       arrival_(*this, &StreamEnd::arrived),
       room_(*this, &StreamEnd::drain),
@@ -223,7 +226,7 @@ void StreamEnd::expect_arrival() {
   FERMATA_ASSERT(!watches_ || (!wants_input_ && !wants_room_));
   const bool at_once =
       !watches_ && (broken() || (wants_input_ && (!unread().empty() || input_ended())));
-  const Instant when = at_once ? machine().now() : inbound().next_arrival();
+  const Instant when = at_once ? machine().now() : inbound_.next_arrival();
   if (arrival_.scheduled_by(when)) return;
   arrival_.cancel();
   if (when != Instant::never()) machine().agenda().schedule(arrival_, when, key_);
@@ -231,7 +234,7 @@ void StreamEnd::expect_arrival() {
 
 void StreamEnd::refuse_input(std::size_t bytes) {
   FERMATA_ASSERT(bytes <= unread().size());
-  inbound().drop_last(bytes);
+  inbound_.drop_last(bytes);
   if (!broken()) connection_->break_down(side_);
 }
 

@@ -63,8 +63,8 @@ class StreamEnd final : public Endpoint {
   /// While `value`, the user is told of what comes.
   void want_input(bool value) noexcept;
   /// Takes in what has arrived until now.
-  void take_in() { inbound().arrive(machine().now()); }
-  [[nodiscard]] std::span<const std::byte> unread() const noexcept { return inbound().peek(); }
+  void take_in() { inbound_.arrive(machine().now()); }
+  [[nodiscard]] std::span<const std::byte> unread() const noexcept { return inbound_.peek(); }
   /// How many of `whole` bytes a read gives: all, or a part that is drawn.
   [[nodiscard]] std::size_t drawn_read(std::size_t whole) {
     return whole < 2 || is_spared(Fault::ShortRead) ? whole : part_read(whole);
@@ -78,7 +78,7 @@ class StreamEnd final : public Endpoint {
   /// Drops the last bytes that have arrived, and breaks the connection: nobody will read them.
   void refuse_input(std::size_t bytes);
   /// Nothing more comes.
-  [[nodiscard]] bool input_ended() const noexcept { return inbound().is_ended(); }
+  [[nodiscard]] bool input_ended() const noexcept { return inbound_.is_ended(); }
   [[nodiscard]] bool broken() const noexcept { return connection_->broken(side_); }
   [[nodiscard]] int broken_code() const noexcept { return connection_->broken_code(side_); }
   /// Looks again when the next of what is under way arrives.
@@ -92,7 +92,7 @@ class StreamEnd final : public Endpoint {
 
   /// While `value`, the user is told of room. Also of a connection that breaks.
   void want_room(bool value) noexcept;
-  [[nodiscard]] std::size_t room() const noexcept { return outbound().room(); }
+  [[nodiscard]] std::size_t room() const noexcept { return outbound_.room(); }
   /// The error that a write meets now, which may break the connection: an errno value, or 0.
   [[nodiscard]] int obstacle();
   /// Sends what there is room for, or a part that is drawn, and returns how much.
@@ -108,7 +108,7 @@ class StreamEnd final : public Endpoint {
   [[nodiscard]] Connection::Side side() const noexcept { return side_; }
   /// Names it in the keys of draws.
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
-  [[nodiscard]] Machine& machine() const noexcept { return *connection_->end(side_).machine; }
+  [[nodiscard]] Machine& machine() const noexcept { return machine_; }
   [[nodiscard]] const Address& address() const noexcept { return connection_->end(side_).address; }
   [[nodiscard]] const Address& peer_address() const noexcept {
     return connection_->end(Connection::other(side_)).address;
@@ -157,15 +157,14 @@ class StreamEnd final : public Endpoint {
   [[nodiscard]] bool is_spared(Fault fault) const noexcept {
     return machine().faults().is_absent(fault);
   }
-  [[nodiscard]] Pipe& inbound() const noexcept { return connection_->to(side_); }
-  [[nodiscard]] Pipe& outbound() const noexcept {
-    return connection_->to(Connection::other(side_));
-  }
-
   StreamUser& user_;
   Network& network_;
   std::shared_ptr<Connection> connection_;
   Connection::Side side_;
+  // Of the connection, on this side.
+  Machine& machine_;
+  Pipe& inbound_;
+  Pipe& outbound_;
   std::uint64_t key_;
   MemberHappening<StreamEnd> arrival_;
   MemberHappening<StreamEnd> room_;

@@ -116,8 +116,10 @@ void SimStream::input_came() {
   if (end_.broken() && !submitted_.empty()) {
     end_submitted(end_.connection().local() ? EPIPE : end_.broken_code());
   }
-  while (reading_ && !end_.unread().empty()) {
-    if (!deliver()) return end_.expect_arrival();
+  while (reading_) {
+    const std::span<const std::byte> unread = end_.unread();
+    if (unread.empty()) break;
+    if (!deliver(unread)) return end_.expect_arrival();
   }
   if (!reading_ || !(end_.broken() || end_.input_ended())) return end_.expect_arrival();
   const Arrival arrival = end_.connection().ended(end_.side());
@@ -126,8 +128,7 @@ void SimStream::input_came() {
   end_.expect_arrival();  // A writer may still have to learn of a reset.
 }
 
-bool SimStream::deliver() {
-  const std::span<const std::byte> unread = end_.unread();
+bool SimStream::deliver(std::span<const std::byte> unread) {
   const std::span<std::byte> target = read_target(end_.spare());
   FERMATA_ASSERT(!unread.empty());
   FERMATA_ASSERT(!target.empty());

@@ -82,7 +82,7 @@ class SimStream final : public backend::StreamHandle, public StreamUser {
   void close_backend() noexcept override;
 
   /// Hands one piece to the reader; false when it was less than there is.
-  bool deliver();
+  bool deliver(std::span<const std::byte> unread);
   void end_submitted(int code);
 
   StreamEnd end_;

@@ -205,9 +205,11 @@ void NodeState::step_ended() {
   if (is_struck()) [[unlikely]] {
     give_way();
   }
-  if (faults().is_absent(Fault::Busy)) [[likely]] {
-    return;
-  }
+  if (!faults().is_absent(Fault::Busy)) meet_busy_fault();
+}
+
+void NodeState::meet_busy_fault() {
+  FERMATA_ASSERT(stage_.running_node() == this);
   const auto tell = [&](const Decision& decision) {
     return fmt::format("a step of '{}' takes {}", name_,
                        amount(kShortestBusy * (1 << decision.value)));

@@ -152,6 +152,7 @@ class NodeState final : public Program, public TurnOrder::Member, private StepLi
   void leave_if_over();
   void stop();
   void meet_clock_fault();
+  void meet_busy_fault();
   /// Draws in which of its waits from now on it crashes, if in any.
   void plan_crash();
   void count_wait();
