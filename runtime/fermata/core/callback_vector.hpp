@@ -26,7 +26,7 @@ class CallbackVector {
   }
 
   /// Throws UsageError when the callback is subscribed already, here or elsewhere.
-  void add(Callback& callback, Event& event) {
+  [[gnu::always_inline]] void add(Callback& callback, Event& event) {
     FERMATA_REQUIRE(callback.event_ == nullptr, "a callback can be subscribed only once at a time");
     if (size_ == capacity_) [[unlikely]] {
       grow();
@@ -51,6 +51,15 @@ class CallbackVector {
     }
     let_go(callback);
     return true;
+  }
+
+  /// Removes the only entry. REQUIRES: `callback` is only(), and somebody else refers to it.
+  void remove_only(Callback& callback) noexcept {
+    FERMATA_ASSERT(only() == &callback);
+    FERMATA_ASSERT(callback.ref_count_ > 1);
+    size_ = 0;
+    callback.event_ = nullptr;
+    --callback.ref_count_;
   }
 
   /// Removes everybody who is subscribed now: the one that runs first, then in index order. Legal

@@ -75,8 +75,7 @@ bool Event::add_callback(backend::Callback& callback) {
     replay_to(callback);
     return false;
   }
-  callbacks_.add(callback, *this);
-  runtime_->kernel().trace(backend::Trace::CallbackAdded, this, 0);
+  add_callback(callback, runtime_->kernel());
   return true;
 }
 

@@ -20,36 +20,20 @@
 #include "fermata/base/source_place.hpp"
 #include "fermata/core/audit_mark.hpp"
 #include "fermata/core/callback_vector.hpp"
+#include "fermata/core/event_kind.hpp"
 
 namespace fermata {
 
 class CoroutineBase;
 class Runtime;
 
+namespace detail {
+struct Kernel;
+}
+
 namespace backend {
 class EventRef;
 class WaitFacts;
-
-/// The kind of an event; it decides what start and stop mean and which events count as activity.
-enum class EventKind : std::uint8_t {
-  Plain,      // no-op start and stop: completed by code
-  Scope,      // no-op start and stop
-  Coroutine,  // no-op start and stop
-  Timer,
-  Poll,
-  PollProxy,
-  Signal,
-  Trigger,
-  Task,
-  Thread,
-  Process,
-  Listener,
-  Request,  // one I/O operation: active from submission to completion
-  Io,       // a handle: start and stop move the loop references only
-  Joint,    // a wait for several events: start and stop reach each of them; no activity itself
-};
-
-[[nodiscard]] const char* to_string(EventKind kind) noexcept;
 
 /// An object outside the event that owns it: references to the event become references to it.
 class EventOwner {
@@ -100,6 +84,9 @@ class Event {
   /// callback is subscribed now. Throws UsageError when it is subscribed already.
   bool add_callback(backend::Callback& callback);
 
+  /// add_callback() on an event that is open.
+  void add_callback(backend::Callback& callback, detail::Kernel& kernel);
+
   /// Returns false, and does nothing, when the callback is not subscribed here.
   bool remove_callback(backend::Callback& callback) noexcept;
 
@@ -110,6 +97,9 @@ class Event {
   /// Adds a loop reference; the first one arms the backend. No effect once closed. When arming
   /// throws, nothing has changed (CORE-WK-15).
   void start();
+
+  /// start() of an event that is started and open, which arms nothing and cannot throw.
+  void start_again(detail::Kernel& kernel) noexcept;
 
   /// Drops a loop reference; the last one disarms the backend. No effect without one (CORE-EV-04).
   void stop() noexcept;
@@ -258,6 +248,8 @@ class Event {
   /// Said at its creation by what keeps the promise of tells_uses().
   void promise_to_tell() noexcept { flags_ |= kTellsUses; }
 
+  /// start() of a new event that has nothing to arm and counts as active.
+  void start_unarmed(detail::Kernel& kernel) noexcept;
   /// Gives back every loop reference at once and disarms. REQUIRES: it is started.
   void leave_loop() noexcept;
   /// Puts it into the list of live events, unless it is there.

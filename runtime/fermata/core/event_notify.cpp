@@ -45,7 +45,8 @@ struct Event::QueuedNotifies {
   }
 };
 
-bool detail::Scheduler::answer_only(backend::Registration& registration, const Outcome& outcome) {
+bool detail::Scheduler::answer_only(backend::Registration& registration,
+                                    backend::CallbackVector& subscribers, const Outcome& outcome) {
   CoroutineBase& coroutine = registration.coroutine();
   backend::Waker& waker = coroutine.waker_;
   const bool is_result = registration.rule() == backend::WakeRule::Resolve && !outcome.error;
@@ -53,12 +54,20 @@ bool detail::Scheduler::answer_only(backend::Registration& registration, const O
   if (!is_result || !waits) [[unlikely]] {
     return false;
   }
-  const auto event = Ref<Event>::share(registration.source());
-  kernel_.trace(backend::Trace::CallbackCalled, event.get(), 0);
+  Event& event = registration.source();
+  kernel_.trace(backend::Trace::CallbackCalled, &event, 0);
   waker.result = outcome.result;
-  waker.triggered = event.get();
-  waker.end_wait(backend::WakerStatus::Queued);
+  waker.triggered = &event;
+  waker.status = backend::WakerStatus::Queued;
+  if (waker.has_only(registration)) [[likely]] {
+    waker.leave_only(registration, subscribers);
+    kernel_.trace(backend::Trace::CallbackRemoved, &event, 0);
+  } else {
+    event.add_ref();
+    waker.unsubscribe();
+  }
   enqueue(coroutine, backend::WakeCause::Event);
+  event.release();  // Not before: it may be the last reference.
   return true;
 }
 
@@ -69,7 +78,7 @@ bool Event::transform(const Outcome& outcome) {
   return exception_handled();
 }
 
-bool Event::notify_and_close(const Outcome& outcome) {
+[[gnu::flatten]] bool Event::notify_and_close(const Outcome& outcome) {
   const auto guard = Ref<Event>::share(*this);
   close();
   return notify(outcome);
@@ -93,7 +102,7 @@ bool Event::notify_and_close(const Outcome& outcome) {
   backend::Callback* const only = callbacks_.only();
   if (only != nullptr && only->is_registration()) [[likely]] {
     auto& waiter = static_cast<backend::Registration&>(*only);
-    if (runtime_->scheduler().answer_only(waiter, outcome)) [[likely]] {
+    if (runtime_->scheduler().answer_only(waiter, callbacks_, outcome)) [[likely]] {
       return false;
     }
   }

@@ -6,9 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "fermata/base/assert.hpp"
+#include "fermata/base/inlining.hpp"
 #include "fermata/core/event.hpp"
 #include "fermata/core/observer.hpp"
-#include "fermata/core/trace_log.hpp"
 #include "fermata/core/wait_facts.hpp"
 
 namespace fermata::backend {
@@ -71,5 +72,28 @@ struct Kernel {
 };
 
 }  // namespace detail
+
+// The short ways to subscribe to an event and to start it, which a wait and a request take.
+
+FERMATA_HOT void Event::add_callback(backend::Callback& callback, detail::Kernel& kernel) {
+  FERMATA_ASSERT(!is_closed());
+  callbacks_.add(callback, *this);
+  kernel.trace(backend::Trace::CallbackAdded, this, 0);
+}
+
+FERMATA_HOT void Event::start_again(detail::Kernel& kernel) noexcept {
+  FERMATA_ASSERT(loop_ref_count_ > 0);
+  FERMATA_ASSERT(!is_closed());
+  ++loop_ref_count_;
+  kernel.trace(backend::Trace::EventStarted, this, loop_ref_count_);
+}
+
+FERMATA_HOT void Event::start_unarmed(detail::Kernel& kernel) noexcept {
+  FERMATA_ASSERT(loop_ref_count_ == 0);
+  FERMATA_ASSERT(counts_when_started());
+  ++kernel.active_events;
+  loop_ref_count_ = 1;
+  kernel.trace(backend::Trace::EventStarted, this, 1);
+}
 
 }  // namespace fermata

@@ -4,79 +4,82 @@
 // What happens inside a runtime, for somebody who checks it: the simulator's audit and trace hash.
 // Production has none; every call is behind one null-pointer test.
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
-namespace fermata {
-class Event;
-class Runtime;
+#include "fermata/base/assert.hpp"
+#include "fermata/core/event.hpp"
+#include "fermata/core/trace.hpp"
+#include "fermata/core/trace_hash.hpp"
 
-namespace detail {
-class TraceLog;
+namespace fermata::detail {
+
 class Pledge;
-}  // namespace detail
-}  // namespace fermata
+
+/// What an observer wants to know of every trace, written down without a call: the trace hash, and
+/// which events the present step has touched.
+class TraceLog {
+ public:
+  /// `hash`, which several trace logs may share, must outlive this. Without one it never gets
+  /// ready.
+  explicit TraceLog(TraceHash* hash) noexcept : hash_(hash) {}
+  TraceLog(const TraceLog&) = delete;
+  TraceLog& operator=(const TraceLog&) = delete;
+
+  /// Whether the next write may come: there is room, and the hash has not been stopped.
+  [[nodiscard]] bool is_ready() const noexcept { return end_ != limit_ && !hash_->is_stopped(); }
+  [[nodiscard]] bool has_hash() const noexcept { return hash_ != nullptr; }
+  /// Makes room. False, and nothing may be written, without a hash and once it has been stopped.
+  [[nodiscard]] bool get_ready();
+
+  /// REQUIRES: is_ready().
+  void write(backend::Trace kind, const Event& subject, std::uint64_t detail) noexcept {
+    FERMATA_ASSERT(is_ready());
+    hash_->add(static_cast<std::uint64_t>(kind), subject.serial(), detail);
+    if (kind != backend::Trace::EventDestroyed) touch(subject);
+  }
+  /// Writes a trace of a kind that has no subject. REQUIRES: is_ready().
+  void write(backend::Trace kind, std::uint64_t detail) noexcept {
+    FERMATA_ASSERT(is_ready());
+    hash_->add(static_cast<std::uint64_t>(kind), 0, detail);
+  }
+
+  /// Marks `subject` as touched without writing to the trace hash.
+  void note_use(const Event& subject) {
+    if (is_ready() || get_ready()) touch(subject);
+  }
+
+  /// Events that were touched since the last forget_all(), each once; null when destroyed since.
+  [[nodiscard]] std::span<const Event* const> touched() const noexcept { return {begin_, end_}; }
+  /// Forgets all of them; the caller resets the marks of those that are left.
+  void forget_all() noexcept { begin_ = end_ = touched_.get(); }
+  /// REQUIRES: the event's mark says that it is touched.
+  void forget(const Event& event) noexcept;
+
+ private:
+  void touch(const Event& event) noexcept {
+    Event::AuditMark& mark = event.audit_mark();
+    if (mark.has(Event::AuditMark::kTouched)) return;
+    mark.set(Event::AuditMark::kTouched);
+    *end_++ = &event;
+  }
+
+  TraceHash* hash_;
+  const Event** begin_ = nullptr;
+  const Event** end_ = nullptr;
+  const Event** limit_ = nullptr;
+  std::unique_ptr<const Event*[]> touched_;
+};
+
+}  // namespace fermata::detail
 
 namespace fermata::backend {
 
 struct AssertionSite;
-
-enum class Trace : std::uint8_t {
-  EventCreated,      // subject
-  EventStarted,      // subject, detail: loop references now
-  EventStopped,      // subject, detail: loop references now
-  EventFired,        // subject, detail: subscribers at the start of the pass
-  EventClosed,       // subject
-  EventDestroyed,    // subject; about to be freed
-  CallbackAdded,     // subject: its event
-  CallbackRemoved,   // subject: its event
-  CallbackCalled,    // subject: its event
-  Spawned,           // subject: the coroutine
-  Enqueued,          // subject: the coroutine, detail: WakeCause
-  Started,           // subject: the coroutine
-  Entered,           // subject: the coroutine that gains control
-  Left,              // subject: the coroutine that is about to yield
-  Finished,          // subject: the coroutine
-  Cancelled,         // subject: the coroutine
-  MicrotaskRun,      // no subject
-  Polled,            // detail: 1 when the reactor may block
-  TimeAdvanced,      // detail: nanoseconds of the new time
-  DeadlockReported,  // detail: coroutines in waiting
-  ShutdownStarted,
-};
-
-/// Why a coroutine entered the ready queue (CORE-GL-06).
-enum class WakeCause : std::uint8_t {
-  Spawn,
-  Yield,
-  Event,
-  Error,
-  Cancel,
-  Deadlock,
-  Shutdown,
-};
-
-/// A set of kinds of traces.
-class TraceKinds {
- public:
-  template <class... Kinds>
-  explicit constexpr TraceKinds(Kinds... kinds) noexcept : bits_((0u | ... | bit(kinds))) {}
-  [[nodiscard]] static constexpr TraceKinds all() noexcept {
-    TraceKinds kinds;
-    kinds.bits_ = ~0u;
-    return kinds;
-  }
-  [[nodiscard]] constexpr bool has(Trace kind) const noexcept {
-    return ((bits_ >> static_cast<unsigned>(kind)) & 1) != 0;
-  }
-
- private:
-  static constexpr std::uint32_t bit(Trace kind) noexcept {
-    return 1u << static_cast<unsigned>(kind);
-  }
-  std::uint32_t bits_;
-};
 
 /// Thrown by an observer, this ends the run at once: no cancellation, every coroutine is unwound by
 /// force, and `Runtime::run` throws it.
@@ -127,10 +130,12 @@ class Observer {
   }
 
  protected:
-  /// Every trace goes to `trace_log`, if there is one; those of `noted` kinds to note() as well.
-  /// `trace_log` must outlive this.
-  explicit Observer(TraceKinds noted, detail::TraceLog* trace_log = nullptr) noexcept
-      : trace_log_(trace_log), noted_(noted) {}
+  /// Every trace goes to the log of `hash`, if there is one; those of `noted` kinds to note() as
+  /// well. `hash` must outlive this.
+  explicit Observer(TraceKinds noted, detail::TraceHash* hash = nullptr) noexcept
+      : trace_log_(hash), noted_(noted) {}
+
+  [[nodiscard]] detail::TraceLog& trace_log() noexcept { return trace_log_; }
 
   void note_only(TraceKinds noted) noexcept { noted_ = noted; }
 
@@ -138,13 +143,13 @@ class Observer {
   // In production nobody observes: these are calls, which leave the hot paths short.
   void trace_of(Trace kind, const Event& subject, std::uint64_t detail);
   void trace_alone(Trace kind, std::uint64_t detail);
-  /// When the trace log has no room, or is stopped.
+  /// When the trace log has no room, has no hash, or is stopped.
   void trace_unready(Trace kind, const Event* subject, std::uint64_t detail);
 
   /// Throws nothing; only of a timer that fires between two steps, AbandonRun.
   virtual void note(Trace kind, const Event* subject, std::uint64_t detail) = 0;
 
-  detail::TraceLog* trace_log_;
+  detail::TraceLog trace_log_;
   TraceKinds noted_;
 };
 

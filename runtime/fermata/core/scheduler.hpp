@@ -34,7 +34,6 @@
 #include "fermata/core/kernel.hpp"
 #include "fermata/core/metrics.hpp"
 #include "fermata/core/microtasks.hpp"
-#include "fermata/core/observer.hpp"
 #include "fermata/core/reactor.hpp"
 #include "fermata/core/ready_queue.hpp"
 #include "fermata/core/scope_base.hpp"
@@ -110,9 +109,9 @@ class Scheduler {
   /// UsageError when it has not been suspended (CORE-WK-10).
   void wake(CoroutineBase& coroutine, Event* source, void* result, const std::exception_ptr& error,
             backend::WakeCause cause);
-  /// What a pass does for its only subscriber, when that waits and gets a result; returns false,
-  /// and does nothing, otherwise.
-  bool answer_only(backend::Registration& registration, const Outcome& outcome);
+  /// What a pass does for its only subscriber, if that waits and gets a result; else returns false.
+  bool answer_only(backend::Registration& registration, backend::CallbackVector& subscribers,
+                   const Outcome& outcome);
 
   void cancel(CoroutineBase& coroutine, std::exception_ptr reason, bool safely);
   /// Cancels a coroutine on behalf of its scope: with `safely` one that has started runs on as a
@@ -255,7 +254,9 @@ class Scheduler {
   void resumed(CoroutineBase& me);
   CoroutineBase* tick(CoroutineBase* leaving);
   CoroutineBase* attend(CoroutineBase* leaving);
+  void end_step();
   CoroutineBase* pick();
+  CoroutineBase* pick_within();
   CoroutineBase* take_head();
   CoroutineBase* with_context(CoroutineBase* next);
   bool give_context(CoroutineBase& coroutine);
@@ -268,7 +269,6 @@ class Scheduler {
 
   // scheduler_loop.cpp
   void loop();
-  void end_step();
   void time_step();
   void drain_microtasks();
   [[nodiscard]] bool look(const CoroutineBase* leaving);

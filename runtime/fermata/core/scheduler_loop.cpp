@@ -36,17 +36,6 @@ void Scheduler::time_step() {
                            std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
 }
 
-void Scheduler::end_step() {
-  FERMATA_ASSERT(watched_);
-  if (step_limited_) time_step();
-  if (kernel_.observer == nullptr || abandoned_) return;
-  try {
-    kernel_.observer->end_step(runtime_);
-  } catch (...) {
-    handle_loop_exception(std::current_exception());
-  }
-}
-
 void Scheduler::drain_microtasks() {
   std::size_t ran = 0;
   while (!microtasks_.empty() && !microtasks_paused_) {

@@ -27,29 +27,7 @@ FERMATA_COLD void Scheduler::refuse_suspend(const char* operation) const {
       fmt::format("{}: the scheduler's own context and callbacks must not suspend", operation));
 }
 
-// The slow path of a tick.
-CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
-  FERMATA_ASSERT(in_scheduler_context_);
-  microtasks_paused_ = false;
-  if (has_native_work()) [[unlikely]] {
-    drain_microtasks();
-  }
-  const bool loop_turns = metrics_.ticks >= poll_at_ && !look(leaving);
-  if (watched_) [[likely]] {  // Others seldom come here.
-    end_step();
-  }
-  const bool answered =
-      leaving != nullptr && leaving->waker_.status == backend::WakerStatus::Result;
-  CoroutineBase* const next = answered ? leaving : loop_turns ? nullptr : pick();
-  const bool soon = watched_ || abandoned_ || unwinding_ || has_native_work();
-  attention_at_ = soon ? 0 : poll_at_;
-  if (watchdog_ != nullptr) [[unlikely]] {
-    watchdog_->begin(next);
-  }
-  return next;
-}
-
-CoroutineBase* Scheduler::pick() {
+FERMATA_HOT CoroutineBase* Scheduler::pick_within() {
   while (!ready_.empty() && !abandoned_ && !unwinding_) {
     if (has_native_work() && !microtasks_paused_) [[unlikely]] {
       drain_microtasks();
@@ -67,6 +45,41 @@ CoroutineBase* Scheduler::pick() {
     return &coroutine;
   }
   return nullptr;
+}
+
+CoroutineBase* Scheduler::pick() { return pick_within(); }
+
+FERMATA_HOT void Scheduler::end_step() {
+  FERMATA_ASSERT(watched_);
+  if (step_limited_) time_step();
+  if (kernel_.observer == nullptr || abandoned_) return;
+  try {
+    kernel_.observer->end_step(runtime_);
+  } catch (...) {
+    handle_loop_exception(std::current_exception());
+  }
+}
+
+// The slow path of a tick.
+CoroutineBase* Scheduler::attend(CoroutineBase* leaving) {
+  FERMATA_ASSERT(in_scheduler_context_);
+  microtasks_paused_ = false;
+  if (has_native_work()) [[unlikely]] {
+    drain_microtasks();
+  }
+  const bool loop_turns = metrics_.ticks >= poll_at_ && !look(leaving);
+  if (watched_) [[likely]] {  // Others seldom come here.
+    end_step();
+  }
+  const bool answered =
+      leaving != nullptr && leaving->waker_.status == backend::WakerStatus::Result;
+  CoroutineBase* const next = answered ? leaving : loop_turns ? nullptr : pick_within();
+  const bool soon = watched_ || abandoned_ || unwinding_ || has_native_work();
+  attention_at_ = soon ? 0 : poll_at_;
+  if (watchdog_ != nullptr) [[unlikely]] {
+    watchdog_->begin(next);
+  }
+  return next;
 }
 
 // Without a stack the coroutine fails, and the others go on.

@@ -132,8 +132,10 @@ std::exception_ptr detail::wait_with(Event& event, const WaitOptions& options, S
   Event* token = options.token == &event ? nullptr : options.token;
   if (token != nullptr && token->void_as_token()) token = nullptr;
   std::optional<Timer> timer;
-  waker.resume_when(event, backend::WakeRule::Resolve);
-  if (!event.is_closed()) {
+  if (event.is_closed()) {
+    waker.resume_when(event, backend::WakeRule::Resolve);
+  } else {
+    waker.add(event, backend::WakeRule::Resolve, runtime.kernel());
     if (token != nullptr) {
       token->mark_used_as_token();
       token->touched();
@@ -143,7 +145,7 @@ std::exception_ptr detail::wait_with(Event& event, const WaitOptions& options, S
     if (options.timeout) {
       timer.emplace(runtime, *options.timeout);
       if (*options.timeout == Duration::zero()) return timer->timeout_error();
-      waker.resume_when(*timer, backend::WakeRule::Timeout);
+      waker.add(*timer, backend::WakeRule::Timeout, runtime.kernel());
     }
   }
   std::exception_ptr error = scheduler.suspend_within(place);

@@ -101,7 +101,7 @@ FERMATA_HOT void Scheduler::wait_until_answered(CoroutineBase& me, bool start,
       refuse_wait(me, place);
     }
     me.waker_.status = backend::WakerStatus::Waiting;
-    if (start && !me.waker_.start_again()) start_events(me);
+    if (start && !me.waker_.start_again(kernel_)) start_events(me);
   }
   if (me.waker_.status != backend::WakerStatus::Result) {
     if (me.has_pending()) [[unlikely]] {
@@ -124,7 +124,7 @@ FERMATA_HOT CoroutineBase& Scheduler::answered_by(Event& event, const SourcePlac
   FERMATA_REQUIRE(&event != &me, "a coroutine cannot await itself");
   FERMATA_REQUIRE(me.waker_.empty(), "wait: the coroutine has registered other events already");
   event.mark_result_used();
-  me.waker_.add(event, backend::WakeRule::Resolve);
+  me.waker_.add(event, backend::WakeRule::Resolve, kernel_);
   wait_until_answered(me, event.is_startable(), place);
   return me;
 }

@@ -65,14 +65,8 @@ const char* to_string(WakerStatus status) noexcept {
 }
 
 void Registration::destroy() noexcept {
-  if (slot_ == kOnHeap) {
-    delete this;
-  } else {
-    FERMATA_ASSERT(slot_ < Waker::kSlots);
-    std::uint8_t& in_use = coroutine_->waker().slots_in_use_;
-    FERMATA_ASSERT((in_use >> slot_ & 1) != 0);
-    in_use = static_cast<std::uint8_t>(in_use & ~(1u << slot_));
-  }
+  FERMATA_ASSERT(event() == nullptr);
+  coroutine_->waker().free(*this);
 }
 
 }  // namespace backend

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <exception>
 #include <new>
+#include <utility>
 
 #include "fermata/base/source_place.hpp"
 #include "fermata/core/event.hpp"
@@ -105,13 +106,13 @@ class Waker {
                    WaitHandler handler = nullptr, void* context = nullptr);
 
   /// What resume_when does for an event that is open, and a coroutine that is not waiting yet.
-  [[gnu::always_inline]] Registration& add(Event& event, WakeRule rule) {
+  [[gnu::always_inline]] void add(Event& event, WakeRule rule, fermata::detail::Kernel& kernel) {
+    FERMATA_ASSERT(status == WakerStatus::None);
     Registration& registration = append_registration();
     registration.source_ = &event;
     registration.rule_ = rule;
     event.add_ref();
-    event.add_callback(registration);
-    return registration;
+    event.add_callback(registration, kernel);
   }
 
   /// Starts the registered events in order until one of them answers; a closed one replays.
@@ -119,11 +120,11 @@ class Waker {
 
   /// start_events() for one event that has been started already, so that nothing is armed and
   /// nothing answers or throws. False, and no effect, when there are more, or it has not.
-  [[gnu::always_inline]] bool start_again() {
+  [[gnu::always_inline]] bool start_again(fermata::detail::Kernel& kernel) noexcept {
     Registration& entry = *first_;
     Event& event = *entry.source_;
     if (entry.next_ != nullptr || event.loop_ref_count() == 0) return false;
-    event.start();
+    event.start_again(kernel);
     entry.started_ = true;
     entry.round_ = event.round();
     return true;
@@ -132,6 +133,24 @@ class Waker {
   /// Stops what was started, once each, unsubscribes, drops references.
   void unsubscribe() noexcept {
     while (first_ != nullptr) drop_first();
+  }
+
+  /// Whether it waits for the event of `registration` and for no other.
+  [[nodiscard]] bool has_only(const Registration& registration) const noexcept {
+    return first_ == &registration && registration.next_ == nullptr;
+  }
+  /// unsubscribe(), from an event that has no other subscriber. Its reference to the event becomes
+  /// the caller's. REQUIRES: has_only(registration), which is the only one of `subscribers`.
+  [[gnu::always_inline]] void leave_only(Registration& registration,
+                                         CallbackVector& subscribers) noexcept {
+    FERMATA_ASSERT(has_only(registration));
+    Event& event = *registration.source_;
+    first_ = nullptr;
+    const bool started = std::exchange(registration.started_, false);
+    if (started && registration.round_ == event.round()) event.stop();
+    subscribers.remove_only(registration);
+    FERMATA_ASSERT(registration.ref_count() == 1);
+    free(registration);
   }
 
   /// Ends the wait: the answer stands, and what is stopped here may fire in vain.
@@ -195,18 +214,27 @@ class Waker {
   friend struct detail::DebuggerLayout;
   static constexpr std::uint8_t kSlots = 2;
 
-  Registration& append_registration() {
+  [[gnu::always_inline]] Registration& append_registration() {
     Registration& entry = (slots_in_use_ & 1) == 0 ? in_slot(0) : other_registration();
     entry.add_ref();
     (first_ != nullptr ? last_->next_ : first_) = &entry;
     last_ = &entry;
     return entry;
   }
-  Registration& in_slot(std::uint8_t slot) noexcept {
+  [[gnu::always_inline]] Registration& in_slot(std::uint8_t slot) noexcept {
     slots_in_use_ = static_cast<std::uint8_t>(slots_in_use_ | 1u << slot);
     return *::new (slots_[slot]) Registration(*coroutine_, slot);
   }
   Registration& other_registration();
+  void free(Registration& registration) noexcept {
+    if (registration.slot_ == Registration::kOnHeap) [[unlikely]] {
+      delete &registration;
+      return;
+    }
+    FERMATA_ASSERT(registration.slot_ < kSlots);
+    FERMATA_ASSERT((slots_in_use_ >> registration.slot_ & 1) != 0);
+    slots_in_use_ = static_cast<std::uint8_t>(slots_in_use_ & ~(1u << registration.slot_));
+  }
   void start(Registration& entry);
   void drop_first() noexcept;
   void drop_last() noexcept;

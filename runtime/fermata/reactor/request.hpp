@@ -14,6 +14,7 @@
 #include <exception>
 
 #include "fermata/core/event.hpp"
+#include "fermata/core/runtime.hpp"
 
 namespace fermata::backend {
 
@@ -35,9 +36,9 @@ class Request : public Event {
 
  protected:
   /// `operation` is a literal: what error texts and reports call it.
-  Request(Runtime& runtime, const char* operation)
+  FERMATA_HOT Request(Runtime& runtime, const char* operation)
       : Event(runtime, EventKind::Request), operation_(operation) {
-    start();
+    start_unarmed(runtime.kernel());
   }
   ~Request() override = default;
 

@@ -50,7 +50,12 @@ ReadRequest::ReadRequest(StreamHandle& stream, std::span<std::byte> buffer, Read
   FERMATA_REQUIRE(!buffer.empty(), "read: expected a buffer of at least one byte");
   stream.require_readable("read");
   runtime().kernel().log_wait(WaitAct::Used, stream, nullptr);
-  stream.read(*this);
+  if (stream.is_closed()) [[unlikely]] {
+    fail(detail::closed_error(kCannotRead));
+  } else {
+    stream.readers_.push_back(*this);
+    stream.serve_readers();
+  }
 }
 
 void ReadRequest::explain_wait(WaitFacts& facts, const CoroutineBase&) const {
@@ -153,12 +158,6 @@ void StreamHandle::require_writable(const char* operation) const {
 }
 
 // --- reading ---
-
-void StreamHandle::read(ReadRequest& request) {
-  if (is_closed()) return request.fail(detail::closed_error(kCannotRead));
-  readers_.push_back(request);
-  serve_readers();
-}
 
 void StreamHandle::answer_readers() {
   while (may_serve()) {

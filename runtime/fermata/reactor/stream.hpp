@@ -253,10 +253,9 @@ class StreamHandle : public IoHandle {
   void explain(WaitFacts& facts, const char* operation) const;
   [[noreturn]] void refuse_to_read(const char* operation) const;
   void require_writable(const char* operation) const;
-  void read(ReadRequest& request);
   /// Answers waiting readers from what is there, and arms the backend for those who go on waiting.
   void serve_readers() {
-    if (may_serve()) answer_readers();
+    if (may_serve() && (!reading_ || has_input())) answer_readers();
     serve_watchers();
   }
   void answer_readers();

@@ -44,11 +44,7 @@ constexpr backend::TraceKinds kInRunLog(backend::Trace::Started, backend::Trace:
 }  // namespace
 
 Audit::Audit(RunState& record, const Instant& clock) noexcept
-    : backend::Observer(kNoted, &trace_log_),
-      record_(record),
-      clock_(clock),
-      trace_log_(record.hash),
-      teller_(record) {}
+    : backend::Observer(kNoted, &record.hash), record_(record), clock_(clock), teller_(record) {}
 
 void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   runtime_ = &runtime;
@@ -61,7 +57,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
     note_only(watched_ ? kTold : kNoted);
   }
   look_after_ = stops_wanted() ? 0 : options.limits.steps;
-  trace_log_.forget_all();
+  trace_log().forget_all();
   counted_ = {};
   steps_since_recount_ = 0;
   idle_rounds_ = 0;
@@ -74,7 +70,7 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   if (options.log_waits) history_.begin(runtime, record_.steps, options.run_log);
   telling_ = record_.told_of_steps != nullptr ? &teller_ : nullptr;
   if (telling_ != nullptr) telling_->begin_run(runtime);
-  runtime.kernel().uses = record_.wants_uses ? &trace_log_ : nullptr;
+  runtime.kernel().uses = record_.wants_uses ? &trace_log() : nullptr;
   if (failed_coroutine_.step != 0) failed_coroutine_ = {};
 }
 
@@ -208,7 +204,7 @@ void Audit::forget(const Event& event) noexcept {
   const Mark mark = event.audit_mark();
   if (mark.has(Mark::kCountedActive)) --counted_.active;
   if (mark.has(Mark::kCountedQueued)) --counted_.queued;
-  if (mark.has(Mark::kTouched)) trace_log_.forget(event);
+  if (mark.has(Mark::kTouched)) trace_log().forget(event);
   if (telling_ != nullptr) [[unlikely]] {
     telling_->destroyed(event);
   }

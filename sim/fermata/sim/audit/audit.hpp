@@ -17,7 +17,6 @@
 #include "fermata/base/time.hpp"
 #include "fermata/core/coroutine.hpp"
 #include "fermata/core/observer.hpp"
-#include "fermata/core/trace_log.hpp"
 #include "fermata/sim/audit/interrupter.hpp"
 #include "fermata/sim/audit/step_teller.hpp"
 #include "fermata/sim/base/run_limits.hpp"
@@ -175,7 +174,6 @@ class Audit final : public backend::Observer {
   const Instant& clock_;
   Runtime* runtime_ = nullptr;
   AuditOptions options_;
-  fermata::detail::TraceLog trace_log_;
   Tally counted_;
   std::size_t steps_since_recount_ = 0;
   std::uint32_t idle_rounds_ = 0;

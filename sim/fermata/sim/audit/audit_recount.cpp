@@ -111,7 +111,7 @@ FERMATA_HOT void Audit::check_counters() {
 
 FERMATA_HOT void Audit::check_touched() {
   Tally tally = counted_;
-  for (const Event* event : trace_log_.touched()) {
+  for (const Event* event : trace_log().touched()) {
     if (event == nullptr) [[unlikely]] {
       continue;
     }
@@ -121,7 +121,7 @@ FERMATA_HOT void Audit::check_touched() {
     }
   }
   counted_ = tally;
-  trace_log_.forget_all();
+  trace_log().forget_all();
   check_counters();
 }
 
@@ -143,10 +143,10 @@ void Audit::end_step(Runtime& runtime) {
   if (record_.over()) [[unlikely]] {
     leave_run();
   }
-  if (trace_log_.touched().empty()) return note_idle_round();
+  if (trace_log().touched().empty()) return note_idle_round();
   idle_rounds_ = 0;
   if (telling_ != nullptr) [[unlikely]] {
-    telling_->end_step(runtime, trace_log_.touched());
+    telling_->end_step(runtime, trace_log().touched());
   }
   ++record_.steps;
   if (options_.record_steps) record_.step_hashes.push_back(record_.hash.value());
@@ -182,7 +182,7 @@ void Audit::end_step(Runtime& runtime) {
 
 void Audit::recount() {
   steps_since_recount_ = 0;
-  trace_log_.forget_all();
+  trace_log().forget_all();
   Tally tally = counted_;
   for (const Event* event = runtime_->kernel().live_events.first(); event != nullptr;
        event = event->next_live()) {

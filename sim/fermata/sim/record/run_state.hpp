@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fermata/core/assertions.hpp"
-#include "fermata/core/trace_log.hpp"
+#include "fermata/core/trace_hash.hpp"
 #include "fermata/sim/record/catalogue.hpp"
 #include "fermata/sim/record/failure.hpp"
 

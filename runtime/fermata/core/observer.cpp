@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/core/trace_log.hpp"
+#include "fermata/core/observer.hpp"
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ void TraceLog::forget(const Event& event) noexcept {
 }
 
 bool TraceLog::get_ready() {
-  if (hash_->is_stopped()) return false;
+  if (hash_ == nullptr || hash_->is_stopped()) return false;
   FERMATA_ASSERT(end_ == limit_);
   const auto used = static_cast<std::size_t>(end_ - touched_.get());
   const std::size_t room = std::max(kFirstRoom, 2 * used);
@@ -48,27 +48,24 @@ bool TraceLog::get_ready() {
 namespace fermata::backend {
 
 void Observer::trace_of(Trace kind, const Event& subject, std::uint64_t detail) {
-  if (trace_log_ != nullptr) {
-    if (!trace_log_->is_ready()) [[unlikely]] {
-      return trace_unready(kind, &subject, detail);
-    }
-    trace_log_->write(kind, subject, detail);
+  if (!trace_log_.is_ready()) [[unlikely]] {
+    return trace_unready(kind, &subject, detail);
   }
+  trace_log_.write(kind, subject, detail);
   if (noted_.has(kind)) note(kind, &subject, detail);
 }
 
 void Observer::trace_alone(Trace kind, std::uint64_t detail) {
-  if (trace_log_ != nullptr) {
-    if (!trace_log_->is_ready()) [[unlikely]] {
-      return trace_unready(kind, nullptr, detail);
-    }
-    trace_log_->write(kind, detail);
+  if (!trace_log_.is_ready()) [[unlikely]] {
+    return trace_unready(kind, nullptr, detail);
   }
+  trace_log_.write(kind, detail);
   if (noted_.has(kind)) note(kind, nullptr, detail);
 }
 
 FERMATA_COLD void Observer::trace_unready(Trace kind, const Event* subject, std::uint64_t detail) {
-  if (trace_log_->get_ready()) trace(kind, subject, detail);
+  if (trace_log_.get_ready()) return trace(kind, subject, detail);
+  if (!trace_log_.has_hash() && noted_.has(kind)) note(kind, subject, detail);
 }
 
 }  // namespace fermata::backend

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fermata/core/trace_log.hpp"
+#include "fermata/core/observer.hpp"
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ class JournalTest : public RuntimeFixture {
   }
 
   TraceHash hash;
-  TraceLog trace_log{hash};
+  TraceLog trace_log{&hash};
 };
 
 TEST_F(JournalTest, KeepsEachTouchedEventOnce) {
