@@ -59,13 +59,13 @@ bool detail::Scheduler::answer_only(backend::Registration& registration,
   waker.result = outcome.result;
   waker.triggered = &event;
   waker.status = backend::WakerStatus::Queued;
-  if (waker.has_only(registration)) [[likely]] {
-    waker.leave_only(registration, subscribers);
+  if (&registration == waker.first()) [[likely]] {
+    waker.leave_first(subscribers);
     kernel_.trace(backend::Trace::CallbackRemoved, &event, 0);
   } else {
     event.add_ref();
-    waker.unsubscribe();
   }
+  waker.unsubscribe();
   enqueue(coroutine, backend::WakeCause::Event);
   event.release();  // Not before: it may be the last reference.
   return true;

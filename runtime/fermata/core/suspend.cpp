@@ -131,24 +131,27 @@ std::exception_ptr detail::wait_with(Event& event, const WaitOptions& options, S
   }
   Event* token = options.token == &event ? nullptr : options.token;
   if (token != nullptr && token->void_as_token()) token = nullptr;
-  std::optional<Timer> timer;
-  if (event.is_closed()) {
-    waker.resume_when(event, backend::WakeRule::Resolve);
-  } else {
+  const bool is_open = !event.is_closed();
+  if (is_open) {
     waker.add(event, backend::WakeRule::Resolve, runtime.kernel());
-    if (token != nullptr) {
-      token->mark_used_as_token();
-      token->touched();
-      if (token->is_closed()) throw_cancelled_by(*token);
-      waker.resume_when(*token, backend::WakeRule::Token);
-    }
-    if (options.timeout) {
-      timer.emplace(runtime, *options.timeout);
-      if (*options.timeout == Duration::zero()) return timer->timeout_error();
-      waker.add(*timer, backend::WakeRule::Timeout, runtime.kernel());
-    }
+  } else {
+    waker.resume_when(event, backend::WakeRule::Resolve);
   }
-  std::exception_ptr error = scheduler.suspend_within(place);
+  if (is_open && token != nullptr) {
+    token->mark_used_as_token();
+    token->touched();
+    if (token->is_closed()) throw_cancelled_by(*token);
+    waker.resume_when(*token, backend::WakeRule::Token);
+  }
+  std::exception_ptr error;
+  if (is_open && options.timeout) {  // Not an optional Timer: clearing its memory takes too long.
+    Timer timer(runtime, *options.timeout);
+    if (*options.timeout == Duration::zero()) return timer.timeout_error();
+    waker.add(timer, backend::WakeRule::Timeout, runtime.kernel());
+    error = scheduler.suspend_within(place);
+  } else {
+    error = scheduler.suspend_within(place);
+  }
   result = waker.result;
   return error;
 }

@@ -217,6 +217,8 @@ void Waker::start_events() {
       event.runtime().kernel().trace(Trace::CallbackCalled, &event, 0);
       const Keep keep(*entry);
       entry->run(event, *outcome);
+    } else if (event.loop_ref_count() > 0) {
+      start_again(*entry, event.runtime().kernel());
     } else if (event.is_startable()) {
       start(*entry);
     }

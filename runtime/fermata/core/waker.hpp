@@ -121,12 +121,8 @@ class Waker {
   /// start_events() for one event that has been started already, so that nothing is armed and
   /// nothing answers or throws. False, and no effect, when there are more, or it has not.
   [[gnu::always_inline]] bool start_again(fermata::detail::Kernel& kernel) noexcept {
-    Registration& entry = *first_;
-    Event& event = *entry.source_;
-    if (entry.next_ != nullptr || event.loop_ref_count() == 0) return false;
-    event.start_again(kernel);
-    entry.started_ = true;
-    entry.round_ = event.round();
+    if (first_->next_ != nullptr || first_->source_->loop_ref_count() == 0) return false;
+    start_again(*first_, kernel);
     return true;
   }
 
@@ -135,17 +131,12 @@ class Waker {
     while (first_ != nullptr) drop_first();
   }
 
-  /// Whether it waits for the event of `registration` and for no other.
-  [[nodiscard]] bool has_only(const Registration& registration) const noexcept {
-    return first_ == &registration && registration.next_ == nullptr;
-  }
-  /// unsubscribe(), from an event that has no other subscriber. Its reference to the event becomes
-  /// the caller's. REQUIRES: has_only(registration), which is the only one of `subscribers`.
-  [[gnu::always_inline]] void leave_only(Registration& registration,
-                                         CallbackVector& subscribers) noexcept {
-    FERMATA_ASSERT(has_only(registration));
+  /// Unsubscribes from the first event alone. The reference to it becomes the caller's. REQUIRES:
+  /// nobody else is among `subscribers`, those of that event.
+  [[gnu::always_inline]] void leave_first(CallbackVector& subscribers) noexcept {
+    Registration& registration = *first_;
     Event& event = *registration.source_;
-    first_ = nullptr;
+    first_ = registration.next_;
     const bool started = std::exchange(registration.started_, false);
     if (started && registration.round_ == event.round()) event.stop();
     subscribers.remove_only(registration);
@@ -234,6 +225,13 @@ class Waker {
     FERMATA_ASSERT(registration.slot_ < kSlots);
     FERMATA_ASSERT((slots_in_use_ >> registration.slot_ & 1) != 0);
     slots_in_use_ = static_cast<std::uint8_t>(slots_in_use_ & ~(1u << registration.slot_));
+  }
+  [[gnu::always_inline]] static void start_again(Registration& entry,
+                                                 fermata::detail::Kernel& kernel) noexcept {
+    Event& event = *entry.source_;
+    event.start_again(kernel);
+    entry.started_ = true;
+    entry.round_ = event.round();
   }
   void start(Registration& entry);
   void drop_first() noexcept;

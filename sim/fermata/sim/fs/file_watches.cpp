@@ -47,9 +47,7 @@ std::optional<DiskChange> told_as(DiskChange change) noexcept {
 // --- SimPlace ---
 
 SimPlace::SimPlace(SimFileWatches& watches, backend::FileWatch& watch, std::string name)
-    : backend::WatchedPlace(watch, std::move(name)),
-      watches_(watches),
-      acknowledgement_(*this, &SimPlace::ended) {}
+    : backend::WatchedPlace(watch, std::move(name)), watches_(watches), acknowledgement_(*this) {}
 
 int SimPlace::begin(const std::string& path) {
   key_ = key_of(watches_.key_, path);
@@ -101,7 +99,7 @@ SimFileWatches::SimFileWatches(fermata::detail::Attachment& attachment, Machine&
       machine_(machine),
       disk_(disk),
       key_(key_of(machine.key(), "file watches")),
-      delivery_(*this, &SimFileWatches::deliver) {}
+      delivery_(*this) {}
 
 std::unique_ptr<backend::WatchedPlace> SimFileWatches::make_place(backend::FileWatch& watch,
                                                                   std::string name) {

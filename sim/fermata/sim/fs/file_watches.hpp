@@ -35,7 +35,7 @@ class SimPlace final : public backend::WatchedPlace, private DiskWatcher {
   Disk::Inode inode_ = 0;
   std::uint64_t key_ = 0;
   std::string path_;
-  MemberHappening<SimPlace> acknowledgement_;
+  MemberHappening<SimPlace, &SimPlace::ended> acknowledgement_;
 };
 
 class SimFileWatches final : public backend::FileWatches {
@@ -67,7 +67,7 @@ class SimFileWatches final : public backend::FileWatches {
   Disk& disk_;
   std::uint64_t key_;
   std::deque<Report> queue_;
-  MemberHappening<SimFileWatches> delivery_;
+  MemberHappening<SimFileWatches, &SimFileWatches::deliver> delivery_;
 };
 
 }  // namespace fermata::sim::detail

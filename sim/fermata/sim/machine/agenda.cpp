@@ -39,14 +39,16 @@ void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key,
     return fmt::format("of {} things that come to '{}' at once the {} comes first", decision.bound,
                        machine, ordinal(decision.value + 1));
   };
-  while (true) {
-    find_choices();
-    if (choices_.empty()) break;
+  find_choices();
+  while (!choices_.empty()) {
     const bool free = choices_.size() > 1;
     const std::uint64_t chosen =
         free ? decisions.draw(backend::RandomStream::Network, key, choices_.size(), tell) : 0;
     FERMATA_ASSERT(chosen < choices_.size());
-    take(choices_[chosen])->happen();
+    Happening* const next = take(choices_[chosen]);
+    replace_choice(chosen, next->source_);
+    next->happen();
+    if (std::exchange(batch_cut_, false)) find_choices();
   }
   batch_.clear();
 }
@@ -69,7 +71,7 @@ FERMATA_HOT Happening* Agenda::collect_due(Instant now) {
     if (batch_.empty() && earliest() > now) return &due;
     due.agenda_ = this;
     due.in_batch_ = true;
-    due.index_ = batch_.size();
+    due.index_ = static_cast<std::uint32_t>(batch_.size());
     batch_.push_back(&due);
   }
   return nullptr;
@@ -85,6 +87,20 @@ void Agenda::find_choices() {
     });
     if (first) choices_.push_back(at);
   }
+}
+
+// By the next one of the same source, which stands behind it in the batch.
+void Agenda::replace_choice(std::size_t chosen, std::uint64_t source) {
+  const auto has_source = [&](const Happening* each) {
+    return each != nullptr && each->source_ == source;
+  };
+  const auto behind = batch_.begin() + static_cast<std::ptrdiff_t>(choices_[chosen]);
+  FERMATA_ASSERT(*behind == nullptr);
+  const auto next = std::find_if(behind, batch_.end(), has_source);
+  const auto rest = choices_.erase(choices_.begin() + static_cast<std::ptrdiff_t>(chosen));
+  if (next == batch_.end()) return;
+  const auto place = static_cast<std::size_t>(next - batch_.begin());
+  choices_.insert(std::lower_bound(rest, choices_.end(), place), place);
 }
 
 void Agenda::clear() noexcept {
@@ -103,6 +119,7 @@ void Agenda::remove(Happening& happening) noexcept {
   if (happening.in_batch_) {
     FERMATA_ASSERT(batch_[happening.index_] == &happening);
     batch_[happening.index_] = nullptr;
+    batch_cut_ = true;
     return;
   }
   const bool was_first = happening.index_ == 0;

@@ -44,7 +44,7 @@ class Happening {
   Agenda* agenda_ = nullptr;
   Instant when_;
   std::uint64_t source_ = 0;
-  std::size_t index_ = 0;
+  std::uint32_t index_ = 0;
   bool in_batch_ = false;
 };
 
@@ -91,7 +91,9 @@ class Agenda {
     [[nodiscard]] bool is_before(const Entry& other) const noexcept {
       return when != other.when ? when < other.when : sequence < other.sequence;
     }
-    void moved_to(std::size_t index) const noexcept { happening->index_ = index; }
+    void moved_to(std::size_t index) const noexcept {
+      happening->index_ = static_cast<std::uint32_t>(index);
+    }
 
     Instant when;
     std::uint64_t sequence;
@@ -102,6 +104,7 @@ class Agenda {
   /// Takes out what is due: returns it when it is alone, else puts all of it into the batch.
   Happening* collect_due(Instant now);
   void find_choices();
+  void replace_choice(std::size_t chosen, std::uint64_t source);
   Happening* take(std::size_t at) noexcept;
   void tell_owner() noexcept {
     if (owner_ != nullptr) owner_->earliest_changed();
@@ -110,7 +113,8 @@ class Agenda {
   AgendaOwner* owner_;
   fermata::detail::QuadHeap<Entry> heap_;
   std::vector<Happening*> batch_;     // In order; null once taken or cancelled.
-  std::vector<std::size_t> choices_;  // Positions in the batch that may come next.
+  std::vector<std::size_t> choices_;  // Positions in the batch that may come next, in order.
+  bool batch_cut_ = false;            // Something of the batch was cancelled.
   std::uint64_t next_sequence_ = 0;
 };
 

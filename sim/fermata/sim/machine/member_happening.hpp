@@ -5,16 +5,15 @@
 
 namespace fermata::sim::detail {
 
-/// Calls a member function of its owner.
-template <class Owner>
+/// Calls `Function`, a member function of its owner without parameters.
+template <class Owner, auto Function>
 class MemberHappening final : public Happening {
  public:
-  MemberHappening(Owner& owner, void (Owner::*function)()) : owner_(owner), function_(function) {}
-  void happen() override { (owner_.*function_)(); }
+  explicit MemberHappening(Owner& owner) noexcept : owner_(owner) {}
+  void happen() override { (owner_.*Function)(); }
 
  private:
   Owner& owner_;
-  void (Owner::*function_)();
 };
 
 }  // namespace fermata::sim::detail

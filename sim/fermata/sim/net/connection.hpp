@@ -14,7 +14,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
+#include "fermata/base/intrusive_list.hpp"
 #include "fermata/reactor/address.hpp"
 #include "fermata/sim/machine/machine.hpp"
 #include "fermata/sim/net/pipe.hpp"
@@ -48,7 +50,7 @@ class Endpoint {
   ~Endpoint() = default;
 };
 
-class Connection {
+class Connection : public std::enable_shared_from_this<Connection> {
  public:
   enum Side : std::size_t { Client = 0, Server = 1 };
   static constexpr Side other(Side side) noexcept { return side == Client ? Server : Client; }
@@ -70,6 +72,10 @@ class Connection {
   Connection(std::uint64_t number, End client, End server, LinkState& there, LinkState& back);
   /// Within `machine`; `place` is what reports call it.
   Connection(std::uint64_t key, Machine& machine, std::string place);
+
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { leave_list(); }
 
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
   /// Whether the connection stays within one machine, without the network.
@@ -170,6 +176,23 @@ class Connection {
   std::array<bool, 2> broken_here_{};
   std::array<int, 2> broken_codes_{ECONNRESET, ECONNRESET};
   std::array<bool, 2> crashed_{};
+  fermata::detail::Link<Connection> link_;
+
+ public:
+  using List = fermata::detail::IntrusiveList<Connection, &Connection::link_>;
+
+  /// It is in `list` until its end, or until it leaves. REQUIRES: it is in none.
+  void enter(List& list) noexcept {
+    FERMATA_ASSERT(list_ == nullptr);
+    list.push_back(*this);
+    list_ = &list;
+  }
+  void leave_list() noexcept {
+    if (list_ != nullptr) std::exchange(list_, nullptr)->remove(*this);
+  }
+
+ private:
+  List* list_ = nullptr;
 };
 
 }  // namespace fermata::sim::detail

@@ -22,7 +22,7 @@ DatagramWay::DatagramWay(LinkState& link, PacketSwitch& destination)
       to_(link.to()),
       destination_(destination),
       key_(key_of(link.key(), "datagrams")),
-      arrival_(*this, &DatagramWay::arrive) {}
+      arrival_(*this) {}
 
 std::string DatagramWay::text(const Waiting& sent) const {
   FERMATA_ASSERT(sent.number > 0);

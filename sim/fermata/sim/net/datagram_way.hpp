@@ -88,7 +88,7 @@ class DatagramWay {
   std::vector<Waiting> waiting_;    // For the link to be opened.
   std::deque<UnderWay> under_way_;  // By arrival; of equal ones, as they were sent.
   Instant last_arrival_;            // Of those that were not overtaken.
-  MemberHappening<DatagramWay> arrival_;
+  MemberHappening<DatagramWay, &DatagramWay::arrive> arrival_;
 };
 
 }  // namespace fermata::sim::detail

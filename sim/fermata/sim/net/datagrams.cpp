@@ -32,9 +32,9 @@ SimDatagramSocket::SimDatagramSocket(fermata::detail::Attachment& attachment, Ma
     : backend::DatagramHandle(attachment),
       end_(*this, machine, network, address, options),
       network_(network),
-      hand_over_(*this, &SimDatagramSocket::hand_over),
-      room_(*this, &SimDatagramSocket::send_submitted),
-      acknowledgement_(*this, &SimDatagramSocket::close_acknowledged) {}
+      hand_over_(*this),
+      room_(*this),
+      acknowledgement_(*this) {}
 
 // --- receiving ---
 

@@ -62,9 +62,9 @@ class SimDatagramSocket final : public backend::DatagramHandle, private Datagram
   Network& network_;
   std::span<const std::byte> submitted_;
   Address submitted_to_;
-  MemberHappening<SimDatagramSocket> hand_over_;
-  MemberHappening<SimDatagramSocket> room_;
-  MemberHappening<SimDatagramSocket> acknowledgement_;
+  MemberHappening<SimDatagramSocket, &SimDatagramSocket::hand_over> hand_over_;
+  MemberHappening<SimDatagramSocket, &SimDatagramSocket::send_submitted> room_;
+  MemberHappening<SimDatagramSocket, &SimDatagramSocket::close_acknowledged> acknowledgement_;
   bool receiving_ = false;
 };
 

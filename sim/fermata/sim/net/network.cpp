@@ -13,7 +13,6 @@ namespace fermata::sim::detail {
 
 namespace {
 
-constexpr std::size_t kConnectionsAtFirst = 64;
 constexpr std::array kVersions = {IpVersion::V4, IpVersion::V6};
 
 [[noreturn]] void refuse(const std::string& place, int code) {
@@ -28,8 +27,7 @@ void Network::reset() noexcept {
   local_listeners_.clear();
   local_names_.clear();
   local_connections_.clear();
-  connections_.clear();
-  look_for_dead_at_ = 0;
+  forget_connections();
   free_ports_.reset();
   datagrams_.reset();
   links_.clear();
@@ -155,36 +153,33 @@ std::shared_ptr<Connection> Network::make_connection(Machine& client, Machine& s
   FERMATA_ASSERT(port != 0);
   const Address own = host_address(peer.unmapped().version(), client.ip(), port);
   const Address local = peer.is_loopback() ? peer.with_port(port) : seen_by(peer.version(), own);
-  return keep_in_sight(std::make_shared<Connection>(
+  const auto connection = std::make_shared<Connection>(
       there.next_connection(), Connection::End{&client, local}, Connection::End{&server, peer},
-      there, links_.between(server, client)));
+      there, links_.between(server, client));
+  connection->enter(connections_);
+  return connection;
 }
 
 std::shared_ptr<Connection> Network::make_local_connection(Machine& machine,
                                                            const std::string& place) {
   const std::uint64_t number = local_connections_[{machine.ip(), place}]++;
   const std::uint64_t key = key_of(key_of(machine.key(), place), number);
-  return keep_in_sight(std::make_shared<Connection>(key, machine, place));
+  const auto connection = std::make_shared<Connection>(key, machine, place);
+  connection->enter(connections_);
+  return connection;
 }
 
-const std::shared_ptr<Connection>& Network::keep_in_sight(
-    const std::shared_ptr<Connection>& connection) {
-  if (connections_.size() >= look_for_dead_at_) {
-    std::erase_if(connections_, [](const auto& each) { return each.expired(); });
-    look_for_dead_at_ = 2 * connections_.size() + kConnectionsAtFirst;
-  }
-  connections_.push_back(connection);
-  FERMATA_ASSERT(connections_.size() <= look_for_dead_at_);
-  return connection;
+void Network::forget_connections() noexcept {
+  while (Connection* const connection = connections_.first()) connection->leave_list();
 }
 
 template <class F>
 void Network::for_each_end(const Machine& machine, F visit) {
-  for (std::size_t i = 0; i < connections_.size(); ++i) {
-    const std::shared_ptr<Connection> connection = connections_[i].lock();
-    if (connection == nullptr) continue;
+  std::shared_ptr<Connection> keep;
+  for (Connection* each = connections_.first(); each != nullptr; each = connections_.after(*each)) {
+    keep = each->shared_from_this();
     for (const auto side : {Connection::Client, Connection::Server}) {
-      if (connection->end(side).machine == &machine) visit(*connection, side);
+      if (each->end(side).machine == &machine) visit(*each, side);
     }
   }
 }

@@ -54,6 +54,7 @@ class Network final : private Links {
   Network() = default;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
+  ~Network() { forget_connections(); }
 
   /// Numbers start again.
   void reset() noexcept;
@@ -119,7 +120,7 @@ class Network final : private Links {
   [[nodiscard]] static bool conflict(const Bound& a, const Bound& b) noexcept;
   /// What is bound at an address. REQUIRES: there is something.
   [[nodiscard]] Bound& bound_at(const Machine& machine, const Address& address) noexcept;
-  const std::shared_ptr<Connection>& keep_in_sight(const std::shared_ptr<Connection>& connection);
+  void forget_connections() noexcept;
   /// Calls `visit` with each connection and each of its sides that is on `machine`.
   template <class F>
   void for_each_end(const Machine& machine, F visit);
@@ -135,8 +136,7 @@ class Network final : private Links {
   std::vector<std::byte> spare_ = std::vector<std::byte>(Pipe::kWindow);
   FreePorts free_ports_;
   std::map<LocalPlace, std::uint64_t> local_connections_;  // So far.
-  std::vector<std::weak_ptr<Connection>> connections_;     // In the order of their making.
-  std::size_t look_for_dead_at_ = 0;                       // How many, until the dead are dropped.
+  Connection::List connections_;                           // In the order of their making.
   LinkTable links_{*this};
   DatagramNetwork datagrams_{links_};
 };

@@ -21,11 +21,7 @@ constexpr Duration kLongestPause = std::chrono::seconds(120);
 }  // namespace
 
 PeerCheck::PeerCheck(Connection& connection, Connection::Side side, std::uint64_t key)
-    : connection_(connection),
-      side_(side),
-      key_(key),
-      look_(*this, &PeerCheck::look),
-      give_up_(*this, &PeerCheck::give_up) {
+    : connection_(connection), side_(side), key_(key), look_(*this), give_up_(*this) {
   if (side == Connection::Server) established();  // The client's last word has made it so.
 }
 

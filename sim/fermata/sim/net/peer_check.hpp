@@ -88,8 +88,8 @@ class PeerCheck {
   Instant asks_since_;   // When SO_KEEPALIVE was set.
   Duration pause_ = {};  // Until it is sent again; 0: nothing is.
   int asked_ = 0;        // Without an answer.
-  MemberHappening<PeerCheck> look_;
-  MemberHappening<PeerCheck> give_up_;
+  MemberHappening<PeerCheck, &PeerCheck::look> look_;
+  MemberHappening<PeerCheck, &PeerCheck::give_up> give_up_;
 };
 
 }  // namespace fermata::sim::detail

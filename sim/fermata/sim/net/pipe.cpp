@@ -19,7 +19,9 @@ FERMATA_HOT bool Pipe::push(Segment segment) {
 bool Pipe::send(std::span<const std::byte> bytes, Instant arrival) {
   FERMATA_ASSERT(bytes.size() <= room());
   if (!push({arrival, static_cast<std::uint32_t>(bytes.size()), Kind::Bytes})) return false;
-  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  const std::size_t before = bytes_.size();
+  bytes_.resize(before + bytes.size(), boost::container::default_init);
+  std::copy(bytes.begin(), bytes.end(), bytes_.data() + before);
   return true;
 }
 
@@ -42,7 +44,8 @@ void Pipe::lose_unsent() {
   FERMATA_ASSERT(read_ <= arrived_);
   ended_ = false;
   forget_arrived();
-  std::erase_if(segments_, [](const Segment& segment) { return segment.kind == Kind::End; });
+  const auto is_end = [](const Segment& segment) { return segment.kind == Kind::End; };
+  segments_.erase(std::remove_if(segments_.begin(), segments_.end(), is_end), segments_.end());
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) {
     const std::size_t part = std::min<std::size_t>(lost, segment->size);
     segment->size -= static_cast<std::uint32_t>(part);
@@ -75,15 +78,22 @@ void Pipe::forget_arrived() noexcept {
 
 void Pipe::drop_last(std::size_t bytes) noexcept {
   FERMATA_ASSERT(bytes <= unread());
-  const auto end = bytes_.begin() + static_cast<std::ptrdiff_t>(arrived_);
-  bytes_.erase(end - static_cast<std::ptrdiff_t>(bytes), end);
+  cut_out(arrived_ - bytes, bytes);
   arrived_ -= bytes;
 }
 
 void Pipe::forget_read() noexcept {
   FERMATA_ASSERT(read_ <= arrived_);
-  bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(read_));
+  cut_out(0, read_);
   arrived_ -= std::exchange(read_, 0);
+}
+
+void Pipe::cut_out(std::size_t at, std::size_t bytes) noexcept {
+  const std::size_t left = bytes_.size() - bytes;
+  FERMATA_ASSERT(at <= left);
+  std::byte* const to = bytes_.data() + at;
+  std::copy(to + bytes, bytes_.data() + bytes_.size(), to);
+  bytes_.resize(left, boost::container::default_init);
 }
 
 }  // namespace fermata::sim::detail

@@ -6,10 +6,11 @@
 // Order         First in, first out, whatever each segment's delay (legal orders only).
 // Flow control  At most as many bytes are under way or unread as both ends' buffers hold.
 
+#include <boost/container/small_vector.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "fermata/base/assert.hpp"
 #include "fermata/base/time.hpp"
@@ -102,17 +103,19 @@ class Pipe {
   /// Drops the segments that have arrived.
   void forget_arrived() noexcept;
   void forget_read() noexcept;
+  void cut_out(std::size_t at, std::size_t bytes) noexcept;
   /// Returns whether it is still sent.
   bool push(Segment segment);
 
   std::size_t sender_buffer_ = kBuffer;
   std::size_t receiver_buffer_ = kBuffer;
-  std::vector<Segment> segments_;  // In order: arrived, under way.
-  std::size_t first_ = 0;          // Where those under way begin.
+  // Most connections have few and small messages under way: those need no memory of their own.
+  boost::container::small_vector<Segment, 2> segments_;  // In order: arrived, under way.
+  std::size_t first_ = 0;                                // Where those under way begin.
   Instant last_arrival_;
-  std::vector<std::byte> bytes_;  // In order: read, arrived, under way.
-  std::size_t read_ = 0;          // Where what is not read begins,
-  std::size_t arrived_ = 0;       // and what is under way.
+  boost::container::small_vector<std::byte, 64> bytes_;  // In order: read, arrived, under way.
+  std::size_t read_ = 0;                                 // Where what is not read begins,
+  std::size_t arrived_ = 0;                              // and what is under way.
   bool end_sent_ = false;
   bool reset_sent_ = false;
   bool ended_ = false;

@@ -51,11 +51,11 @@ StreamEnd::StreamEnd(StreamUser& user, Network& network, std::shared_ptr<Connect
       inbound_(connection_->to(side)),
       outbound_(connection_->to(Connection::other(side))),
       key_(key_of(connection_->key(), side)),
-      arrival_(*this, &StreamEnd::arrived),
-      room_(*this, &StreamEnd::drain),
-      syn_(*this, &StreamEnd::syn_arrived),
-      repetition_(*this, &StreamEnd::send_syn),
-      answer_(*this, &StreamEnd::answered),
+      arrival_(*this),
+      room_(*this),
+      syn_(*this),
+      repetition_(*this),
+      answer_(*this),
       check_(*connection_, side_, key_) {
   FERMATA_ASSERT(connection_->end(side_).endpoint == nullptr);
   connection_->end(side_).endpoint = this;

@@ -166,11 +166,11 @@ class StreamEnd final : public Endpoint {
   Pipe& inbound_;
   Pipe& outbound_;
   std::uint64_t key_;
-  MemberHappening<StreamEnd> arrival_;
-  MemberHappening<StreamEnd> room_;
-  MemberHappening<StreamEnd> syn_;  // On the server's agenda.
-  MemberHappening<StreamEnd> repetition_;
-  MemberHappening<StreamEnd> answer_;
+  MemberHappening<StreamEnd, &StreamEnd::arrived> arrival_;
+  MemberHappening<StreamEnd, &StreamEnd::drain> room_;
+  MemberHappening<StreamEnd, &StreamEnd::syn_arrived> syn_;  // On the server's agenda.
+  MemberHappening<StreamEnd, &StreamEnd::send_syn> repetition_;
+  MemberHappening<StreamEnd, &StreamEnd::answered> answer_;
   PeerCheck check_;
   Duration retry_ = Duration::zero();
   Instant dialled_;

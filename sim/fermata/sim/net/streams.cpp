@@ -90,7 +90,7 @@ SimStream::SimStream(fermata::detail::Attachment& attachment, Network& network,
                             direction),
       end_(*this, network, std::move(connection), side),
       version_(end_.address().version()),
-      acknowledgement_(*this, &SimStream::close_acknowledged) {}
+      acknowledgement_(*this) {}
 
 Address SimStream::local_address() const { return seen_by(version_, end_.address()); }
 
@@ -199,8 +199,8 @@ SimListener::SimListener(fermata::detail::Attachment& attachment, Machine& machi
       place_(std::move(place)),
       backlog_(static_cast<std::size_t>(options.backlog)),
       accepts_per_turn_(options.accepts_per_turn),
-      arrival_(*this, &SimListener::hand_over),
-      acknowledgement_(*this, &SimListener::close_acknowledged),
+      arrival_(*this),
+      acknowledgement_(*this),
       key_(key_of(machine.key(), "listener")) {
   if (auto* address = std::get_if<Address>(&place_)) {
     *address = network.bind(machine, *address, this);

@@ -87,7 +87,7 @@ class SimStream final : public backend::StreamHandle, public StreamUser {
 
   StreamEnd end_;
   IpVersion version_;
-  MemberHappening<SimStream> acknowledgement_;
+  MemberHappening<SimStream, &SimStream::close_acknowledged> acknowledgement_;
   std::span<const std::byte> submitted_;
   bool reading_ = false;
 };
@@ -113,8 +113,8 @@ class SimListener final : public backend::ListenerHandle, public Listening {
   std::size_t backlog_;
   int accepts_per_turn_;
   std::deque<std::shared_ptr<Connection>> queue_;
-  MemberHappening<SimListener> arrival_;
-  MemberHappening<SimListener> acknowledgement_;
+  MemberHappening<SimListener, &SimListener::hand_over> arrival_;
+  MemberHappening<SimListener, &SimListener::close_acknowledged> acknowledgement_;
   std::uint64_t key_;
   bool accepting_ = false;
 };

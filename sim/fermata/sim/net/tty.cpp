@@ -17,9 +17,9 @@ SimTty::SimTty(fermata::detail::Attachment& attachment, Machine& machine, Termin
       machine_(machine),
       terminal_(terminal),
       key_(key_of(machine.key(), to_string(which))),
-      input_(*this, &SimTty::input_came),
-      written_(*this, &SimTty::written),
-      acknowledgement_(*this, &SimTty::close_acknowledged) {
+      input_(*this),
+      written_(*this),
+      acknowledgement_(*this) {
   terminal_.add(*this);
 }
 

@@ -33,9 +33,9 @@ class SimTty final : public backend::StreamHandle, public Terminal::Reader {
   Machine& machine_;
   Terminal& terminal_;
   std::uint64_t key_;
-  MemberHappening<SimTty> input_;
-  MemberHappening<SimTty> written_;
-  MemberHappening<SimTty> acknowledgement_;
+  MemberHappening<SimTty, &SimTty::input_came> input_;
+  MemberHappening<SimTty, &SimTty::written> written_;
+  MemberHappening<SimTty, &SimTty::close_acknowledged> acknowledgement_;
   bool reading_ = false;
   bool changed_mode_ = false;
 };

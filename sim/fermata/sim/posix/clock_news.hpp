@@ -15,8 +15,7 @@ namespace fermata::sim::detail {
 /// the frame of the coroutine that waits.
 class ClockNews final : private WallClockWatcher {
  public:
-  ClockNews(Machine& machine, Event& event)
-      : machine_(machine), event_(event), telling_(*this, &ClockNews::tell) {
+  ClockNews(Machine& machine, Event& event) : machine_(machine), event_(event), telling_(*this) {
     machine_.clock().add(*this);
   }
   ClockNews(const ClockNews&) = delete;
@@ -38,7 +37,7 @@ class ClockNews final : private WallClockWatcher {
 
   Machine& machine_;
   Event& event_;
-  MemberHappening<ClockNews> telling_;
+  MemberHappening<ClockNews, &ClockNews::tell> telling_;
   bool told_ = false;
 };
 

@@ -15,7 +15,7 @@ DiskWait::DiskWait(Runtime& runtime, Machine& machine, const char* call, const s
       path_(path),
       when_(when),
       source_(source),
-      end_(*this, &DiskWait::tell) {}
+      end_(*this) {}
 
 DiskWait::~DiskWait() { close(); }
 

@@ -32,7 +32,7 @@ class DiskWait final : public Event {
   const std::string& path_;
   Instant when_;
   std::uint64_t source_;
-  MemberHappening<DiskWait> end_;
+  MemberHappening<DiskWait, &DiskWait::tell> end_;
 };
 
 }  // namespace fermata::sim::detail

@@ -17,7 +17,7 @@ IntervalTimer::IntervalTimer(Machine& machine, clockid_t clock, std::uint64_t ke
       counted_(clock),
       key_(key),
       expired_(std::move(expired)),
-      expiry_(*this, &IntervalTimer::expire) {
+      expiry_(*this) {
   if (is_wall_clock(clock)) machine.clock().add(*this);
 }
 

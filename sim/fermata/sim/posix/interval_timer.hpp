@@ -50,7 +50,7 @@ class IntervalTimer final : private WallClockWatcher {
   Duration interval_{};  // Zero: it expires once.
   bool armed_ = false;
   bool has_expired_ = false;
-  MemberHappening<IntervalTimer> expiry_;
+  MemberHappening<IntervalTimer, &IntervalTimer::expire> expiry_;
 };
 
 }  // namespace fermata::sim::detail

@@ -17,7 +17,7 @@ LockWait::LockWait(Runtime& runtime, Machine& machine, const char* call, const s
       locks_(locks),
       inode_(inode),
       wanted_(wanted),
-      report_(*this, &LockWait::tell) {}
+      report_(*this) {}
 
 std::string LockWait::info() const { return fmt::format("{} {}", call_, path_); }
 

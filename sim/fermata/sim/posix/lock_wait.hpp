@@ -35,7 +35,7 @@ class LockWait final : public Event, private FileLocks::Waiter {
   FileLocks& locks_;
   FileLocks::Inode inode_;
   FileLocks::Lock wanted_;
-  MemberHappening<LockWait> report_;
+  MemberHappening<LockWait, &LockWait::tell> report_;
 };
 
 }  // namespace fermata::sim::detail

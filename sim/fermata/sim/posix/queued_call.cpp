@@ -26,7 +26,7 @@ QueuedPoll::QueuedPoll(Machine& machine, std::list<QueuedPoll>& all, QueueEntry 
       entry_(std::move(entry)),
       watched_(std::move(watched)),
       wanted_(wanted | kAlwaysTold),
-      report_(*this, &QueuedPoll::tell) {
+      report_(*this) {
   watched_->add(*this);
 }
 

@@ -83,7 +83,7 @@ class QueuedPoll final : private DescriptionWatcher {
   QueueEntry entry_;
   std::shared_ptr<Description> watched_;
   Readiness wanted_;
-  MemberHappening<QueuedPoll> report_;
+  MemberHappening<QueuedPoll, &QueuedPoll::tell> report_;
   std::list<QueuedPoll>::iterator self_;
 };
 

@@ -19,7 +19,7 @@ ReadyWait::ReadyWait(Runtime& runtime, Machine& machine, const char* call, std::
       call_(call),
       items_(std::move(items)),
       waiter_(runtime.current() == nullptr ? 0 : runtime.current()->id()),
-      report_(*this, &ReadyWait::tell) {}
+      report_(*this) {}
 
 ReadyWait::~ReadyWait() {
   close();

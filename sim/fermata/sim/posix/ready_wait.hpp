@@ -42,7 +42,7 @@ class ReadyWait final : public Event, private DescriptionWatcher {
   const char* call_;
   std::vector<Item> items_;
   std::uint64_t waiter_;
-  MemberHappening<ReadyWait> report_;
+  MemberHappening<ReadyWait, &ReadyWait::tell> report_;
   bool armed_ = false;
 };
 

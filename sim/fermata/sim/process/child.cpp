@@ -79,10 +79,10 @@ SimChild::SimChild(Machine& machine, std::uint64_t key, std::string name, Script
       input_(*this, pipes.input, Connection::Server),
       output_(*this, pipes.output, Connection::Client),
       errors_(*this, pipes.errors, Connection::Client),
-      step_(*this, &SimChild::go_on),
-      death_(*this, &SimChild::die),
-      close_(*this, &SimChild::close_streams),
-      notice_(*this, &SimChild::notice) {
+      step_(*this),
+      death_(*this),
+      close_(*this),
+      notice_(*this) {
   machine_.agenda().schedule(step_, machine_.now() + drawn("start", "starts after"), key_);
 }
 

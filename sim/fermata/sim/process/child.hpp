@@ -122,10 +122,10 @@ class SimChild {
   int deadly_ = 0;  // The signal that is about to kill it.
   std::optional<ProcessExit> exit_;
   std::optional<ProcessExit> noticed_;
-  MemberHappening<SimChild> step_;
-  MemberHappening<SimChild> death_;
-  MemberHappening<SimChild> close_;
-  MemberHappening<SimChild> notice_;
+  MemberHappening<SimChild, &SimChild::go_on> step_;
+  MemberHappening<SimChild, &SimChild::die> death_;
+  MemberHappening<SimChild, &SimChild::close_streams> close_;
+  MemberHappening<SimChild, &SimChild::notice> notice_;
 };
 
 }  // namespace fermata::sim::detail

@@ -52,8 +52,8 @@ SimPoll::SimPoll(SimPolls& polls, Program& program, int descriptor)
       polls_(polls),
       program_(program),
       key_(0),
-      report_(*this, &SimPoll::tell),
-      false_alarm_(*this, &SimPoll::tell_falsely) {
+      report_(*this),
+      false_alarm_(*this) {
   Description* const opened = polls.table_.find(descriptor);
   if (opened == nullptr) throw PollError(fmt::format("watch descriptor {}", descriptor), EBADF);
   if (!opened->can_be_watched()) {

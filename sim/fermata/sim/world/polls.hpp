@@ -52,8 +52,8 @@ class SimPoll final : public backend::Poll, private DescriptionWatcher {
   std::uint64_t key_;
   bool watches_ = false;
   PollMask wanted_ = PollMask::None;
-  MemberHappening<SimPoll> report_;
-  MemberHappening<SimPoll> false_alarm_;
+  MemberHappening<SimPoll, &SimPoll::tell> report_;
+  MemberHappening<SimPoll, &SimPoll::tell_falsely> false_alarm_;
   Instant told_at_ = Instant::never();
   bool tells_again_ = false;
 };
