@@ -84,7 +84,7 @@ class Event {
   /// callback is subscribed now. Throws UsageError when it is subscribed already.
   bool add_callback(backend::Callback& callback);
 
-  /// add_callback() on an event that is open.
+  /// add_callback(). REQUIRES: it is open.
   void add_callback(backend::Callback& callback, detail::Kernel& kernel);
 
   /// Returns false, and does nothing, when the callback is not subscribed here.
@@ -98,7 +98,7 @@ class Event {
   /// throws, nothing has changed (CORE-WK-15).
   void start();
 
-  /// start() of an event that is started and open, which arms nothing and cannot throw.
+  /// start(), which arms nothing. REQUIRES: it is started and open.
   void start_again(detail::Kernel& kernel) noexcept;
 
   /// Drops a loop reference; the last one disarms the backend. No effect without one (CORE-EV-04).
@@ -248,7 +248,7 @@ class Event {
   /// Said at its creation by what keeps the promise of tells_uses().
   void promise_to_tell() noexcept { flags_ |= kTellsUses; }
 
-  /// start() of a new event that has nothing to arm and counts as active.
+  /// start() without arm(). REQUIRES: it counts as active when started, and is not.
   void start_unarmed(detail::Kernel& kernel) noexcept;
   /// Gives back every loop reference at once and disarms. REQUIRES: it is started.
   void leave_loop() noexcept;

@@ -29,7 +29,16 @@ TEST(QuadHeap, IsInOrderAndTellsPlacesAfterEveryChange) {
   QuadHeap<Placed> heap;
   for (int round = 0; round < 4'000; ++round) {
     const std::uint64_t number = random.next() % kNumbers;
-    if (round % 100 == 99) {
+    const std::uint64_t other = random.next() % kNumbers;
+    if (round % 3 == 0 && model.contains(number) && model.insert(other).second) {
+      const std::size_t place = places[number];
+      if (other < number) {
+        heap.replace_by_less(place, {other, &places});
+      } else {
+        heap.replace(place, {other, &places});
+      }
+      model.erase(number);
+    } else if (round % 100 == 99) {
       const auto goes = [&](std::uint64_t each) { return each % 3 == number % 3; };
       heap.remove_if([&](const Placed& each) { return goes(each.number); });
       std::erase_if(model, goes);

@@ -39,6 +39,7 @@ void Agenda::run_due(Instant now, Decisions& decisions, std::uint64_t key,
     return fmt::format("of {} things that come to '{}' at once the {} comes first", decision.bound,
                        machine, ordinal(decision.value + 1));
   };
+  batch_cut_ = false;
   find_choices();
   while (!choices_.empty()) {
     const bool free = choices_.size() > 1;

@@ -99,6 +99,30 @@ TEST_F(AgendaTest, ChoosesAmongSourcesAndKeepsTheOrderOfEach) {
   EXPECT_EQ(seen.size(), 6u);
 }
 
+// Whoever of source 1 is left comes in its order, whenever the others are cancelled.
+TEST_F(AgendaTest, GoesOnWithTheNextOfASourceWhenOneIsCancelled) {
+  const auto strategy = make_strategy("random");
+  Decisions decisions(*strategy);
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    decisions.begin(seed);
+    notes_.clear();
+    order_.clear();
+    Note& first = add('a', 1, 1);
+    Note killer([&] {
+      first.cancel();
+      order_ += 'k';
+    });
+    agenda_.schedule(killer, Instant{1}, 2);
+    add('b', 1, 1);
+    add('c', 1, 1);
+    agenda_.run_due(Instant{1}, decisions, 7, "main");
+    EXPECT_EQ(agenda_.earliest(), Instant::never());
+    seen.insert(order_);
+  }
+  EXPECT_EQ(seen, (std::set<std::string>{"abck", "abkc", "akbc", "kbc"}));
+}
+
 TEST_F(AgendaTest, SurvivesManyInAnyOrder) {
   std::vector<Note*> all;
   for (std::int64_t i = 0; i < 500; ++i) all.push_back(&add('.', (i * 7919) % 1009, 1));
