@@ -161,7 +161,7 @@ class StreamEnd final : public Endpoint {
   Network& network_;
   std::shared_ptr<Connection> connection_;
   Connection::Side side_;
-  // Of the connection, on this side.
+  // What the connection has on this side.
   Machine& machine_;
   Pipe& inbound_;
   Pipe& outbound_;
