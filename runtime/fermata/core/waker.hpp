@@ -107,7 +107,7 @@ class Waker {
 
   /// What resume_when does for an event that is open, and a coroutine that is not waiting yet.
   [[gnu::always_inline]] void add(Event& event, WakeRule rule, fermata::detail::Kernel& kernel) {
-    FERMATA_ASSERT(status == WakerStatus::None);
+    FERMATA_ASSERT(status != WakerStatus::Waiting);
     Registration& registration = append_registration();
     registration.source_ = &event;
     registration.rule_ = rule;
