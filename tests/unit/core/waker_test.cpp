@@ -38,6 +38,37 @@ MAIN_TEST_F(WakerTest, ReturnsQuicklyWhenTheEventFiredBeforeTheSuspend) {
   EXPECT_EQ(runtime.metrics().microtasks, before.microtasks);
 }
 
+MAIN_TEST_F(WakerTest, AnswersTheNextWaitWhenTheEventFiredBeforeTheSuspend) {
+  const auto event = make_event<PlainEvent>(runtime);
+  const auto other = make_event<PlainEvent>(runtime);
+  my_waker().resume_when(*event, backend::WakeRule::Resolve);
+  event->notify({&answer, nullptr});
+  EXPECT_EQ(wait(*other), &answer);
+  EXPECT_EQ(my_waker().status, backend::WakerStatus::None);
+  EXPECT_EQ(other->callbacks().size(), 0u);
+  EXPECT_EQ(other->ref_count(), 1u);
+}
+
+// The third one has no slot of its own in the waker.
+MAIN_TEST_F(WakerTest, LeavesAllThreeWhicheverAnswers) {
+  for (std::size_t which = 0; which < 3; ++which) {
+    std::vector<Ref<BackendEvent>> events;
+    for (int i = 0; i < 3; ++i) events.push_back(make_event<BackendEvent>(runtime));
+    const auto waiter = spawn([&] {
+      for (const auto& event : events) my_waker().resume_when(*event, backend::WakeRule::Resolve);
+      EXPECT_EQ(suspend_registered(), &answer);
+    });
+    suspend();
+    events[which]->notify({&answer, nullptr});
+    for (const auto& event : events) {
+      EXPECT_EQ(event->callbacks().size(), 0u);
+      EXPECT_EQ(event->loop_ref_count(), 0u);
+      EXPECT_EQ(event->ref_count(), 1u);
+    }
+    await(waiter);
+  }
+}
+
 MAIN_TEST_F(WakerTest, TakesTheFirstOfTwoThatAreReadyAtTheStart) {
   FERMATA_CHECKS("CORE-WK-05", "CORE-WK-08");
   const auto first = make_event<PlainEvent>(runtime);
