@@ -12,9 +12,16 @@ namespace {
 constexpr std::size_t kFirstRoom = 64;
 }
 
-// Objects mostly go in the order of their creation, or against it: both ends are near.
 void TraceLog::forget(const Event& event) noexcept {
-  FERMATA_ASSERT(event.audit_mark().has(Event::AuditMark::kTouched));
+  if (mark_ == 0) {
+    end_ = std::remove(begin_, end_, &event);
+  } else if (event.audit_mark().has(Event::AuditMark::kTouched)) {
+    forget_marked(event);
+  }
+}
+
+// Objects mostly go in the order of their creation, or against it: both ends are near.
+void TraceLog::forget_marked(const Event& event) noexcept {
   FERMATA_ASSERT(begin_ < end_);
   const Event** front = begin_;
   const Event** back = end_ - 1;
@@ -28,9 +35,23 @@ void TraceLog::forget(const Event& event) noexcept {
   while (begin_ < end_ && *begin_ == nullptr) ++begin_;
 }
 
+// The marks, which are not used otherwise, tell which ones are known.
+bool TraceLog::drop_repeated() noexcept {
+  FERMATA_ASSERT(mark_ == 0);
+  end_ = std::remove_if(begin_, end_, [](const Event* event) {
+    Event::AuditMark& mark = event->audit_mark();
+    const bool known = mark.has(Event::AuditMark::kTouched);
+    mark.set(Event::AuditMark::kTouched);
+    return known;
+  });
+  for (const Event* event : touched()) event->audit_mark().unset(Event::AuditMark::kTouched);
+  return limit_ - end_ > end_ - begin_;
+}
+
 bool TraceLog::get_ready() {
   if (hash_ == nullptr || hash_->is_stopped()) return false;
   FERMATA_ASSERT(end_ == limit_);
+  if (mark_ == 0 && drop_repeated()) return true;
   const auto used = static_cast<std::size_t>(end_ - touched_.get());
   const std::size_t room = std::max(kFirstRoom, 2 * used);
   auto larger = std::make_unique<const Event*[]>(room);

@@ -48,27 +48,38 @@ class TraceLog {
     hash_->add(static_cast<std::uint64_t>(kind), 0, detail);
   }
 
-  /// Marks `subject` as touched without writing to the trace hash.
+  /// Chooses what touched() is to have: each event once, which has a mark then; or without marks,
+  /// which nobody has to reset, an event for each trace of it. REQUIRES: touched() is empty.
+  void mark_touched(bool marks) noexcept {
+    FERMATA_ASSERT(touched().empty());
+    mark_ = marks ? Event::AuditMark::kTouched : 0;
+  }
+
+  /// Notes that `subject` is touched without writing to the trace hash.
   void note_use(const Event& subject) {
     if (is_ready() || get_ready()) touch(subject);
   }
 
-  /// Events that were touched since the last forget_all(), each once; null when destroyed since.
+  /// Events that were touched since the last forget_all(); null when destroyed since.
   [[nodiscard]] std::span<const Event* const> touched() const noexcept { return {begin_, end_}; }
   /// Forgets all of them; the caller resets the marks of those that are left.
   void forget_all() noexcept { begin_ = end_ = touched_.get(); }
-  /// REQUIRES: the event's mark says that it is touched.
+  /// `event` is being destroyed.
   void forget(const Event& event) noexcept;
 
  private:
   void touch(const Event& event) noexcept {
     Event::AuditMark& mark = event.audit_mark();
     if (mark.has(Event::AuditMark::kTouched)) return;
-    mark.set(Event::AuditMark::kTouched);
+    mark.bits = static_cast<std::uint8_t>(mark.bits | mark_);
     *end_++ = &event;
   }
+  void forget_marked(const Event& event) noexcept;
+  /// Keeps each event once. Returns whether more than half is free then.
+  bool drop_repeated() noexcept;
 
   TraceHash* hash_;
+  std::uint8_t mark_ = Event::AuditMark::kTouched;  // Set on what is touched; 0: nothing is.
   const Event** begin_ = nullptr;
   const Event** end_ = nullptr;
   const Event** limit_ = nullptr;

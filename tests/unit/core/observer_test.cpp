@@ -119,6 +119,32 @@ TEST_F(JournalTest, HasRoomForManyAndKeepsTheirOrder) {
   EXPECT_EQ(touched(), expected);
 }
 
+TEST_F(JournalTest, KnowsWithoutMarksWhetherAnythingIsLeft) {
+  const auto a = make_event<PlainEvent>(fixture.runtime);
+  const auto b = make_event<PlainEvent>(fixture.runtime);
+  trace_log.mark_touched(false);
+  for (const auto& event : {a, b, a, a}) touch(*event);
+  EXPECT_FALSE(a->audit_mark().has(Event::AuditMark::kTouched));
+  trace_log.forget(*a);
+  EXPECT_EQ(touched(), (std::vector<const Event*>{b.get()}));
+  trace_log.forget(*b);
+  EXPECT_TRUE(trace_log.touched().empty());
+}
+
+TEST_F(JournalTest, NeedsWithoutMarksNoMoreRoomForALongStep) {
+  std::vector<Ref<PlainEvent>> events;
+  for (int i = 0; i < 100; ++i) events.push_back(make_event<PlainEvent>(fixture.runtime));
+  trace_log.mark_touched(false);
+  for (int i = 0; i < 100'000; ++i) touch(*events[static_cast<std::size_t>(i) % events.size()]);
+  EXPECT_LE(trace_log.touched().size(), 4 * events.size());
+  for (const auto& event : events) {
+    EXPECT_FALSE(event->audit_mark().has(Event::AuditMark::kTouched));
+    EXPECT_FALSE(trace_log.touched().empty());
+    trace_log.forget(*event);
+  }
+  EXPECT_TRUE(trace_log.touched().empty());
+}
+
 TEST_F(JournalTest, WritesNothingOnceTheHashIsStopped) {
   const auto event = make_event<PlainEvent>(fixture.runtime);
   hash.stop();
