@@ -60,7 +60,7 @@ TEST(Refusal, OfMalformedValues) {
   expect_setting_refused("FERMATA_REPLAY_MODE=lax",
                          "FERMATA_REPLAY_MODE: 'lax' is unknown; expected strict or best");
   expect_setting_refused("FERMATA_FAULTS=gremlins", "FERMATA_FAULTS: ");
-  expect_setting_refused("FERMATA_AUDIT=never", "expected touched or full");
+  expect_setting_refused("FERMATA_AUDIT=never", "expected adaptive or touched or full");
   expect_setting_refused("FERMATA_SHRINK=1", "FERMATA_SHRINK: '1' is unknown; expected auto or on");
 }
 

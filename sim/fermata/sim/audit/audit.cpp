@@ -57,7 +57,6 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
     note_only(watched_ ? kTold : kNoted);
   }
   look_after_ = stops_wanted() ? 0 : options.limits.steps;
-  trace_log().forget_all();
   counted_ = {};
   steps_since_recount_ = 0;
   idle_rounds_ = 0;
@@ -70,6 +69,10 @@ void Audit::begin_run(Runtime& runtime, const AuditOptions& options) {
   if (options.log_waits) history_.begin(runtime, record_.steps, options.run_log);
   telling_ = record_.told_of_steps != nullptr ? &teller_ : nullptr;
   if (telling_ != nullptr) telling_->begin_run(runtime);
+  FERMATA_ASSERT(!options.sampled || !options.full);
+  sampled_ = options.sampled && !watched_ && telling_ == nullptr;
+  trace_log().forget_all();
+  trace_log().mark_touched(!sampled_);
   runtime.kernel().uses = record_.wants_uses ? &trace_log() : nullptr;
   if (failed_coroutine_.step != 0) failed_coroutine_ = {};
 }
@@ -204,7 +207,7 @@ void Audit::forget(const Event& event) noexcept {
   const Mark mark = event.audit_mark();
   if (mark.has(Mark::kCountedActive)) --counted_.active;
   if (mark.has(Mark::kCountedQueued)) --counted_.queued;
-  if (mark.has(Mark::kTouched)) trace_log().forget(event);
+  if (sampled_ || mark.has(Mark::kTouched)) trace_log().forget(event);
   if (telling_ != nullptr) [[unlikely]] {
     telling_->destroyed(event);
   }

@@ -50,6 +50,7 @@ class StepListener {
 struct AuditOptions {
   RunLimits limits;               // That of time is the world's to watch.
   bool full = false;              // Recount everything after each step.
+  bool sampled = false;           // Look at few steps, unless somebody else looks at each.
   bool record_steps = false;      // Keep the hash after each step.
   bool allow_deadlock = false;    // Somebody else judges deadlocks; the run goes on after one.
   RunLog* run_log = nullptr;      // Is told what happens.
@@ -134,6 +135,9 @@ class Audit final : public backend::Observer {
   void report(Failure failure, Moment moment);
 
   void check_touched();
+  /// What happens now that a recount is due, as it is whenever as many steps have passed as there
+  /// are objects.
+  void meet_recount();
   void recount();
   void check(const Event& event, Tally& tally);
   void check_subscribers(const Event& event);
@@ -176,6 +180,7 @@ class Audit final : public backend::Observer {
   AuditOptions options_;
   Tally counted_;
   std::size_t steps_since_recount_ = 0;
+  bool sampled_ = false;
   std::uint32_t idle_rounds_ = 0;
 
   bool watched_ = false;            // Somebody is told more than the audit itself needs.

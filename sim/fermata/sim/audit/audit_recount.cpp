@@ -18,6 +18,9 @@ namespace {
 /// recount.
 constexpr std::size_t kLeastStepsBetweenRecounts = 32;
 
+/// One in so many of the recounts that are due is made in a run that is audited by samples.
+constexpr std::uint64_t kRecountsForOneSample = 8;
+
 using Mark = Event::AuditMark;
 
 constexpr std::uint32_t kMostIdleRounds = 100'000;
@@ -153,8 +156,9 @@ void Audit::end_step(Runtime& runtime) {
   find_busy(runtime.current());
   const std::size_t pause = runtime.kernel().live_events.size() + kLeastStepsBetweenRecounts;
   if (options_.full || ++steps_since_recount_ > pause) {
-    recount();
-    if (!runtime.scheduler().is_shutting_down()) look_for_stuck();
+    meet_recount();
+  } else if (sampled_) {
+    trace_log().forget_all();
   } else {
     check_touched();
   }
@@ -178,6 +182,17 @@ void Audit::end_step(Runtime& runtime) {
   const std::uint64_t at_instant = at_instant_;
   options_.steps->step_ended();
   at_instant_ = at_instant;  // Nobody has waited for time that passes there.
+}
+
+// The recounts of a sampled run are some of those that it would have otherwise, so that it finds
+// nothing that an audit of each step does not. The trace chooses them: others in each run.
+void Audit::meet_recount() {
+  steps_since_recount_ = 0;
+  if (sampled_ && record_.hash.value() % kRecountsForOneSample != 0) {
+    return trace_log().forget_all();
+  }
+  recount();
+  if (!runtime_->scheduler().is_shutting_down()) look_for_stuck();
 }
 
 void Audit::recount() {

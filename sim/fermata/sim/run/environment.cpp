@@ -101,6 +101,14 @@ TraceMode parse_trace(std::string_view text) {
   return static_cast<TraceMode>(parse_choice(text, kChoices));
 }
 
+void read_audit(Options& options, std::string_view text) {
+  constexpr std::array<std::string_view, 3> kChoices = {"adaptive", "touched", "full"};
+  const auto choice = parse_choice(text, kChoices);
+  options.adaptive_audit = choice == 0;
+  options.full_audit = choice == 2;
+  FERMATA_ASSERT(!options.adaptive_audit || !options.full_audit);
+}
+
 constexpr std::array kVariables = {
     Variable{.name = "FERMATA_ALLOW_POSIX",
              .default_text = "",
@@ -120,13 +128,12 @@ constexpr std::array kVariables = {
         .read = [](Options& options,
                    std::string_view text) { options.moment = parse_moment(text); }},
     Variable{.name = "FERMATA_AUDIT",
-             .default_text = "touched",
-             .meaning = "What the audit checks after each step: `touched`, the objects that the "
-                        "step touched, and now and then everything; `full`, always everything.",
-             .read =
-                 [](Options& options, std::string_view text) {
-                   options.full_audit = parse_either(text, "touched", "full");
-                 }},
+             .default_text = "adaptive",
+             .meaning = "What the audit checks. `adaptive`: after each step the objects that it "
+                        "touched, and now and then everything; most runs of a search of more than "
+                        "64, by samples. `touched`: the same without samples. `full`: after each "
+                        "step everything.",
+             .read = read_audit},
     Variable{.name = "FERMATA_BREAK_AT",
              .default_text = "",
              .meaning = "The step of a replay at whose begin the process stops in its debugger.",

@@ -61,6 +61,8 @@ struct Options {
   /// What this process does as a twin, and where its answer belongs; empty: not a twin.
   std::string twin_task;
   bool full_audit = false;
+  /// Whether a search may audit less than that of runs that are like many others.
+  bool adaptive_audit = true;
   /// Whether reports have the functions of stacks.
   bool names = true;
   /// The step of a replay before which a debugger gets control; 0 for none.

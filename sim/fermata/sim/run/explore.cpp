@@ -8,6 +8,7 @@
 
 #include "fermata/base/assert.hpp"
 #include "fermata/sim/base/seed.hpp"
+#include "fermata/sim/run/audit_choice.hpp"
 #include "fermata/sim/run/run_sums.hpp"
 #include "fermata/sim/world/world_access.hpp"
 
@@ -49,12 +50,17 @@ class Exploration {
   void explore_one(std::uint64_t run) {
     FERMATA_ASSERT(run >= options_.first_run);
     const std::uint64_t seed = enumerates_ ? options_.seed : run_seed(options_.seed, run);
-    const RunResult one = runner_.run(seed);
+    const bool is_checked =
+        options_.check_determinism != 0 && run % options_.check_determinism == 0;
+    RunResult one = may_sample(seed) && !is_checked ? runner_.run_sampled(seed) : runner_.run(seed);
     const std::uint64_t known = result_.distinct_runs;
     add_run(result_, one, run, runner_.world());
     const bool is_new = result_.distinct_runs != known;
+    if (is_new && runner_.was_sampled() && AuditChoice::is_news(result_.behaviours, result_.runs)) {
+      one = runner_.audit(seed);
+    }
     std::optional<Failure> failure = one.failure;
-    if (options_.check_determinism != 0 && run % options_.check_determinism == 0) {
+    if (is_checked) {
       ++result_.determinism_checks;
       auto mismatch = runner_.twin(seed, one);
       if (!mismatch && options_.second_lives) mismatch = runner_.second_life(seed, one);
@@ -68,6 +74,10 @@ class Exploration {
     const bool failed = failure.has_value();
     if (failed) keep(std::move(*failure), one, seed, run);
     runner_.learn(is_new, failed);
+  }
+
+  [[nodiscard]] bool may_sample(std::uint64_t seed) const {
+    return options_.adaptive_audit && AuditChoice::may_sample(result_.runs, seed);
   }
 
   /// Keeps the shortest run of each signature.

@@ -45,6 +45,9 @@ struct ExploreOptions {
   /// first.
   bool keep_going = false;
   WorldOptions world;
+  /// Whether runs that are like many before may be audited by samples; see AuditChoice. All else
+  /// stays as it is, but a failure that only the audit sees may be found in a later run.
+  bool adaptive_audit = true;
   /// Called before each run with its number and what the earlier ones came to; false: this is the
   /// end. May be empty.
   std::function<bool(std::uint64_t run, const ExploreResult& so_far)> on_run;

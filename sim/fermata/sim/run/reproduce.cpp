@@ -43,7 +43,11 @@ Settings settings_of(const Reproduction& reproduction, const Options& options) {
                           fmt::format("{}", fmt::join(options.imports.allowed, ",")));
   }
   if (!options.names) settings.emplace_back("FERMATA_NAMES", "off");
-  if (options.full_audit) settings.emplace_back("FERMATA_AUDIT", "full");
+  if (options.full_audit) {
+    settings.emplace_back("FERMATA_AUDIT", "full");
+  } else if (!options.adaptive_audit) {
+    settings.emplace_back("FERMATA_AUDIT", "touched");
+  }
   if (options.twin || options.check_determinism != usual.check_determinism) {
     settings.emplace_back(
         "FERMATA_CHECK_DETERMINISM",

@@ -43,6 +43,27 @@ RunResult Runner::run(std::uint64_t seed) {
   return run_in(world_, options_, instruments_, Preparation{seed, {}});
 }
 
+RunResult Runner::run_sampled(std::uint64_t seed) {
+  if (recording_ || options_.full_audit) return run(seed);
+  start_run_log();
+  decisions_.begin(seed);
+  detail::Instruments instruments = instruments_;
+  instruments.sampled_audit = true;
+  const RunResult first = run_in(world_, options_, instruments, Preparation{seed, {}});
+  sampled_ = decisions_.told_of_steps() == nullptr;
+  if (!first.failure || !sampled_) return first;
+  const RunResult second = audit(seed);
+  return second.failure ? second : first;
+}
+
+RunResult Runner::audit(std::uint64_t seed) {
+  FERMATA_ASSERT(sampled_);
+  const Uncounted uncounted(world_);
+  const RunResult result = run(seed);
+  FERMATA_ASSERT(!sampled_);
+  return result;
+}
+
 RunResult Runner::replay(const Preparation& preparation, Replay& replay) {
   start_run_log();
   decisions_.begin_replay(replay);
@@ -74,6 +95,7 @@ RunResult Runner::run_in(World& world, const WorldOptions& options,
                          const detail::Instruments& instruments, const Preparation& preparation) {
   FERMATA_ASSERT(program_.body != nullptr);
   running_ = &world;
+  sampled_ = false;
   detail::WorldAccess(world).reset(options, instruments);
   output_.clear();
   test_failures_.belong_to(world);

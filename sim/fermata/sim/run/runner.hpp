@@ -60,6 +60,13 @@ class Runner final : private Whereabouts, private detail::OutputListener {
   Runner& operator=(const Runner&) = delete;
 
   RunResult run(std::uint64_t seed);
+  /// A run that is audited by samples. If it fails it is run again, audited like others, and the
+  /// result is that of the second run.
+  RunResult run_sampled(std::uint64_t seed);
+  /// Whether run_sampled() has left steps of the last run to be audited.
+  [[nodiscard]] bool was_sampled() const noexcept { return sampled_; }
+  /// Repeats the last run, which was_sampled(), audited like others. Not after learn().
+  RunResult audit(std::uint64_t seed);
   /// A run with the decisions of `replay`. Nothing is learnt from it.
   RunResult replay(const Preparation& preparation, Replay& replay);
   /// A run whose first `draws` draws follow `replay`; the strategy answers all others, from `seed`.
@@ -163,6 +170,7 @@ class Runner final : private Whereabouts, private detail::OutputListener {
   std::unique_ptr<World> other_world_;  // With other stacks.
   World* running_ = &world_;
   bool recording_ = false;
+  bool sampled_ = false;                // The last run.
   std::optional<Uncounted> uncounted_;  // While watching.
   std::shared_ptr<RunLog> run_log_;     // Of the last run.
   DecisionListener* listener_ = nullptr;

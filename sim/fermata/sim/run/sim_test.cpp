@@ -83,6 +83,7 @@ class SimTest {
     explore.faults = options_.faults_text;
     explore.check_determinism = options_.check_determinism;
     explore.keep_checked = options_.twin;
+    explore.adaptive_audit = options_.adaptive_audit;
     explore.world = world_options(options_);
     return explore;
   }

@@ -22,6 +22,8 @@ struct Instruments {
   StepProbe* probe = nullptr;
   /// Is told who wakes whom; null: nobody.
   WakeListener* wakes = nullptr;
+  /// Audit the run by samples, unless somebody looks at each step.
+  bool sampled_audit = false;
 };
 
 }  // namespace detail

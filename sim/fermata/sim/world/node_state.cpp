@@ -371,6 +371,7 @@ void NodeState::run_program() {
   const Instruments& instruments = stage_.instruments();
   audit_.begin_run(*runtime_, {.limits = options.limits(),
                                .full = options.full_audit,
+                               .sampled = instruments.sampled_audit,
                                .record_steps = instruments.record_steps,
                                .run_log = instruments.run_log,
                                .log_waits = instruments.log_waits,

@@ -77,6 +77,7 @@ TEST(Environment, ReadsEveryVariable) {
   EXPECT_EQ(options.limits.steps_at_instant, 98u);
   EXPECT_EQ(options.check_determinism, 0u);
   EXPECT_TRUE(options.full_audit);
+  EXPECT_FALSE(options.adaptive_audit);
   EXPECT_EQ(options.out, "out");
   EXPECT_EQ(options.trace, TraceMode::Steps);
   EXPECT_EQ(options.confirm, "answer");
@@ -96,6 +97,15 @@ TEST(Environment, SaysWhichReportsThereAreToBe) {
   EXPECT_EQ(options.report_format, ReportFormat::Chrome);
   EXPECT_EQ(refusal("FERMATA_REPORT_FORMAT=svg"),
             "FERMATA_REPORT_FORMAT: 'svg' is unknown; expected html, chrome, pcap or json");
+}
+
+TEST(Environment, SaysHowMuchIsAudited) {
+  EXPECT_TRUE(read({}).adaptive_audit);
+  EXPECT_FALSE(read({}).full_audit);
+  EXPECT_FALSE(read({"FERMATA_AUDIT=touched"}).adaptive_audit);
+  EXPECT_FALSE(read({"FERMATA_AUDIT=touched"}).full_audit);
+  EXPECT_EQ(refusal("FERMATA_AUDIT=none"),
+            "FERMATA_AUDIT: 'none' is unknown; expected adaptive or touched or full");
 }
 
 TEST(Environment, SaysWhatIsShownOfAReplay) {
@@ -146,6 +156,7 @@ TEST(Environment, DefaultsInTheTableAreTheDefaults) {
     EXPECT_EQ(options.first_run, untouched.first_run) << variable.name;
     EXPECT_EQ(options.keep_going, untouched.keep_going) << variable.name;
     EXPECT_EQ(options.full_audit, untouched.full_audit) << variable.name;
+    EXPECT_EQ(options.adaptive_audit, untouched.adaptive_audit) << variable.name;
     EXPECT_EQ(options.replay_mode, untouched.replay_mode) << variable.name;
     EXPECT_EQ(options.faults, untouched.faults) << variable.name;
     EXPECT_EQ(options.runs.value_or(Options::kDefaultRuns), Options::kDefaultRuns) << variable.name;
