@@ -39,11 +39,12 @@ void lost_update_floor(benchmark::State& state) {
 }
 BENCHMARK(lost_update_floor)->Name("lost_update/floor");
 
-void lost_update_fermata(benchmark::State& state) {
+void lost_update_fermata(benchmark::State& state, bool adaptive_audit) {
   std::int64_t lost = 0;
   std::int64_t runs = 0;
   fermata::sim::ExploreOptions options;
   options.runs = 10'000;
+  options.adaptive_audit = adaptive_audit;
   for (auto _ : state) {
     options.seed += options.runs;
     const auto result = fermata::sim::explore(options, [&lost](fermata::sim::World&) {
@@ -65,6 +66,7 @@ void lost_update_fermata(benchmark::State& state) {
   state.SetItemsProcessed(runs);
   state.counters["lost"] = static_cast<double>(lost) / static_cast<double>(runs);
 }
-BENCHMARK(lost_update_fermata)->Name("lost_update/fermata");
+BENCHMARK_CAPTURE(lost_update_fermata, adaptive, true)->Name("lost_update/fermata");
+BENCHMARK_CAPTURE(lost_update_fermata, touched, false)->Name("lost_update/touched");
 
 }  // namespace

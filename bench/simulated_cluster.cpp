@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/audited_run.hpp"
 #include "examples/replication/replica.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/sim.hpp"
@@ -71,7 +72,8 @@ int cluster(fermata::sim::World& world) {
   return answered;
 }
 
-void measure(benchmark::State& state, fermata::sim::FaultSet faults) {
+void cluster_fermata(benchmark::State& state, fermata::sim::FaultSet faults,
+                     bench::RunOnce run_once) {
   fermata::sim::Program program;
   std::int64_t answered = 0;
   program.body = [&](fermata::sim::World& world) { answered += cluster(world); };
@@ -82,7 +84,7 @@ void measure(benchmark::State& state, fermata::sim::FaultSet faults) {
   std::uint64_t seed = 0;
   fermata::Duration passed{};
   for (auto _ : state) {
-    const auto result = runner.run(++seed);
+    const auto result = run_once(runner, ++seed);
     if (result.failure) state.SkipWithError(result.failure->message.c_str());
     passed += result.end - fermata::Instant{};
   }
@@ -91,12 +93,18 @@ void measure(benchmark::State& state, fermata::sim::FaultSet faults) {
   state.counters["answered in a virtual second"] = static_cast<double>(answered) / seconds;
 }
 
-void calm_cluster_fermata(benchmark::State& state) {
-  measure(state, fermata::sim::FaultSet::none());
-}
-BENCHMARK(calm_cluster_fermata)->Name("calm_cluster/fermata")->Arg(5);
-
-void cluster_fermata(benchmark::State& state) { measure(state, fermata::sim::FaultSet::all()); }
-BENCHMARK(cluster_fermata)->Name("cluster/fermata")->Arg(5);
+BENCHMARK_CAPTURE(cluster_fermata, calm, fermata::sim::FaultSet::none(), bench::run_in_search)
+    ->Name("calm_cluster/fermata")
+    ->Arg(5);
+BENCHMARK_CAPTURE(cluster_fermata, calm_touched, fermata::sim::FaultSet::none(), bench::run_touched)
+    ->Name("calm_cluster/touched")
+    ->Arg(5);
+BENCHMARK_CAPTURE(cluster_fermata, faults, fermata::sim::FaultSet::all(), bench::run_in_search)
+    ->Name("cluster/fermata")
+    ->Arg(5);
+BENCHMARK_CAPTURE(cluster_fermata, faults_touched, fermata::sim::FaultSet::all(),
+                  bench::run_touched)
+    ->Name("cluster/touched")
+    ->Arg(5);
 
 }  // namespace

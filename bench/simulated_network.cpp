@@ -12,6 +12,7 @@
 #include <limits>
 #include <string>
 
+#include "bench/audited_run.hpp"
 #include "bench/floor/network.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/sim.hpp"
@@ -52,7 +53,7 @@ void ping(const fermata::Address& peer, std::int64_t times) {
   }
 }
 
-void ping_pong_fermata(benchmark::State& state) {
+void ping_pong_fermata(benchmark::State& state, bench::RunOnce run_once) {
   const std::int64_t pairs = state.range(0);
   const std::int64_t times = kMessages / (2 * pairs);
   fermata::sim::Program program;
@@ -71,12 +72,21 @@ void ping_pong_fermata(benchmark::State& state) {
   fermata::sim::Runner runner(program, "fifo", options);
   std::uint64_t seed = 0;
   for (auto _ : state) {
-    const auto result = runner.run(++seed);
+    const auto result = run_once(runner, ++seed);
     if (result.failure) state.SkipWithError(result.failure->message.c_str());
     benchmark::DoNotOptimize(result.trace_hash);
   }
   state.SetItemsProcessed(state.iterations() * times * 2 * pairs);
 }
-BENCHMARK(ping_pong_fermata)->Name("ping_pong/fermata")->Arg(1)->Arg(10)->Arg(50)->Arg(100);
+BENCHMARK_CAPTURE(ping_pong_fermata, in_search, bench::run_in_search)
+    ->Name("ping_pong/fermata")
+    ->Arg(1)
+    ->Arg(10)
+    ->Arg(50)
+    ->Arg(100);
+BENCHMARK_CAPTURE(ping_pong_fermata, touched, bench::run_touched)
+    ->Name("ping_pong/touched")
+    ->Arg(1)
+    ->Arg(50);
 
 }  // namespace

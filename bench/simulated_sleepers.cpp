@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "bench/audited_run.hpp"
 #include "bench/floor/mini.hpp"
 #include "fermata/runtime.hpp"
 #include "fermata/sim.hpp"
@@ -39,7 +40,7 @@ void simulated_sleepers_floor(benchmark::State& state) {
 }
 BENCHMARK(simulated_sleepers_floor)->Name("simulated_sleepers/floor")->Arg(1'000);
 
-void simulated_sleepers_fermata(benchmark::State& state) {
+void simulated_sleepers_fermata(benchmark::State& state, bench::RunOnce run_once) {
   bench::Random random;
   fermata::sim::Program program;
   program.body = [&](fermata::sim::World&) {
@@ -58,12 +59,17 @@ void simulated_sleepers_fermata(benchmark::State& state) {
   fermata::sim::Runner runner(program, "fifo", options);
   std::uint64_t seed = 0;
   for (auto _ : state) {
-    const auto result = runner.run(++seed);
+    const auto result = run_once(runner, ++seed);
     if (result.failure) state.SkipWithError(result.failure->message.c_str());
     benchmark::DoNotOptimize(result.trace_hash);
   }
   state.SetItemsProcessed(state.iterations() * state.range(0) * kNapsEach);
 }
-BENCHMARK(simulated_sleepers_fermata)->Name("simulated_sleepers/fermata")->Arg(1'000);
+BENCHMARK_CAPTURE(simulated_sleepers_fermata, in_search, bench::run_in_search)
+    ->Name("simulated_sleepers/fermata")
+    ->Arg(1'000);
+BENCHMARK_CAPTURE(simulated_sleepers_fermata, touched, bench::run_touched)
+    ->Name("simulated_sleepers/touched")
+    ->Arg(1'000);
 
 }  // namespace
