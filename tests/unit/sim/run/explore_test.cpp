@@ -305,6 +305,17 @@ TEST(Reproduce, FixesEverythingThatIsNotUsual) {
   EXPECT_NE(line.find(" --gtest_filter=Suite.Name"), std::string::npos) << line;
 }
 
+TEST(Reproduce, SaysThatEachStepIsAudited) {
+  const detail::Reproduction reproduction{42, 1, "random"};
+  Options options;
+  const auto line = [&] {
+    return detail::command_line(detail::settings_of(reproduction, options), "Suite.Name");
+  };
+  EXPECT_EQ(line().find("FERMATA_AUDIT"), std::string::npos) << line();
+  options.adaptive_audit = false;
+  EXPECT_NE(line().find(" FERMATA_AUDIT=touched "), std::string::npos) << line();
+}
+
 TEST(Reproduce, QuotesWhatAShellWouldRead) {
   EXPECT_EQ(detail::shell_quoted("plain/path-1"), "plain/path-1");
   EXPECT_EQ(detail::shell_quoted("two words"), "'two words'");
