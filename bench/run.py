@@ -224,6 +224,7 @@ class Micro:
         return [
             f"--benchmark_filter=^{family}/",
             f"--benchmark_min_time={self.min_time}",
+            f"--benchmark_min_warmup_time={self.min_time}",  # Once, the memory is there.
             "--benchmark_format=json",
         ]
 
