@@ -27,6 +27,8 @@ using namespace std::chrono_literals;
 constexpr int kClusterClients = 10;
 constexpr fermata::Duration kInterval = 100ms;  // Between two requests of a client.
 constexpr fermata::Duration kTime = 20s;
+/// How many seeds a measurement takes, always the first ones: what one costs depends on its faults.
+constexpr int kSeeds = 40;
 
 /// Every fifth request has something new for the log, which stays short.
 void ask_again_and_again(const Members& members, int& answered) {
@@ -95,16 +97,20 @@ void cluster_fermata(benchmark::State& state, fermata::sim::FaultSet faults,
 
 BENCHMARK_CAPTURE(cluster_fermata, calm, fermata::sim::FaultSet::none(), bench::run_in_search)
     ->Name("calm_cluster/fermata")
-    ->Arg(5);
+    ->Arg(5)
+    ->Iterations(kSeeds);
 BENCHMARK_CAPTURE(cluster_fermata, calm_touched, fermata::sim::FaultSet::none(), bench::run_touched)
     ->Name("calm_cluster/touched")
-    ->Arg(5);
+    ->Arg(5)
+    ->Iterations(kSeeds);
 BENCHMARK_CAPTURE(cluster_fermata, faults, fermata::sim::FaultSet::all(), bench::run_in_search)
     ->Name("cluster/fermata")
-    ->Arg(5);
+    ->Arg(5)
+    ->Iterations(kSeeds);
 BENCHMARK_CAPTURE(cluster_fermata, faults_touched, fermata::sim::FaultSet::all(),
                   bench::run_touched)
     ->Name("cluster/touched")
-    ->Arg(5);
+    ->Arg(5)
+    ->Iterations(kSeeds);
 
 }  // namespace
