@@ -127,7 +127,7 @@ void ask_for_an_echo(const Address& server) {
     std::array<std::byte, 16> message{};
     stream.write(message);
     stream.read(message, {.timeout = 50ms});
-  } catch (const Error&) {  // Of the network, which has faults.
+  } catch (const Error&) {  // The network has faults.
   }
 }
 
