@@ -125,9 +125,9 @@ TEST_P(SuspendingCancelled, AnInterruptedConnectOfAUnixSocketIsCancelledToo) {
     // No room in the line of the listener: the client waits for that.
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
-    constexpr std::string_view kName("\0fermata.suspending.test", 24);
-    kName.copy(address.sun_path, kName.size());
-    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + kName.size());
+    const std::string name = '\0' + ("fermata.suspending." + std::to_string(::getpid()));
+    name.copy(address.sun_path, name.size());
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
     const auto* const spelled = reinterpret_cast<const sockaddr*>(&address);
     const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
     ASSERT_EQ(::bind(listener, spelled, size), 0);
