@@ -35,7 +35,7 @@ void TraceLog::forget_marked(const Event& event) noexcept {
   while (begin_ < end_ && *begin_ == nullptr) ++begin_;
 }
 
-// The marks, which are not used otherwise, tell which ones are known.
+// Without marks each event that is destroyed is looked for among all: that is for few.
 bool TraceLog::drop_repeated() noexcept {
   FERMATA_ASSERT(mark_ == 0);
   end_ = std::remove_if(begin_, end_, [](const Event* event) {
@@ -44,14 +44,24 @@ bool TraceLog::drop_repeated() noexcept {
     mark.set(Event::AuditMark::kTouched);
     return known;
   });
-  for (const Event* event : touched()) event->audit_mark().unset(Event::AuditMark::kTouched);
-  return limit_ - end_ > end_ - begin_;
+  mark_ = Event::AuditMark::kTouched;
+  if (limit_ - end_ <= end_ - begin_) return false;
+  reset_marks();
+  return true;
+}
+
+void TraceLog::reset_marks() noexcept {
+  FERMATA_ASSERT(mark_ != 0);
+  for (const Event* event : touched()) {
+    if (event != nullptr) event->audit_mark().unset(Event::AuditMark::kTouched);
+  }
+  mark_ = 0;
 }
 
 bool TraceLog::get_ready() {
   if (hash_ == nullptr || hash_->is_stopped()) return false;
   FERMATA_ASSERT(end_ == limit_);
-  if (mark_ == 0 && drop_repeated()) return true;
+  if (mark_ == 0 && begin_ != end_ && drop_repeated()) return true;
   const auto used = static_cast<std::size_t>(end_ - touched_.get());
   const std::size_t room = std::max(kFirstRoom, 2 * used);
   auto larger = std::make_unique<const Event*[]>(room);

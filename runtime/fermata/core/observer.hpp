@@ -48,8 +48,8 @@ class TraceLog {
     hash_->add(static_cast<std::uint64_t>(kind), 0, detail);
   }
 
-  /// Chooses what touched() is to have: each event once, which has a mark then; or without marks,
-  /// which nobody has to reset, an event for each trace of it. REQUIRES: touched() is empty.
+  /// Chooses what touched() is to have: each event once, which has a mark then; or without marks an
+  /// event for each trace of it, until there are too many. REQUIRES: touched() is empty.
   void mark_touched(bool marks) noexcept {
     FERMATA_ASSERT(touched().empty());
     mark_ = marks ? Event::AuditMark::kTouched : 0;
@@ -64,6 +64,11 @@ class TraceLog {
   [[nodiscard]] std::span<const Event* const> touched() const noexcept { return {begin_, end_}; }
   /// Forgets all of them; the caller resets the marks of those that are left.
   void forget_all() noexcept { begin_ = end_ = touched_.get(); }
+  /// After mark_touched(false): forgets all of them, and resets the marks, if any were needed.
+  void start_over() noexcept {
+    if (mark_ != 0) reset_marks();
+    forget_all();
+  }
   /// `event` is being destroyed.
   void forget(const Event& event) noexcept;
 
@@ -75,8 +80,10 @@ class TraceLog {
     *end_++ = &event;
   }
   void forget_marked(const Event& event) noexcept;
-  /// Keeps each event once. Returns whether more than half is free then.
+  /// Keeps each event once. Goes on with marks unless more than half is free then; returns whether
+  /// it is.
   bool drop_repeated() noexcept;
+  void reset_marks() noexcept;
 
   TraceHash* hash_;
   std::uint8_t mark_ = Event::AuditMark::kTouched;  // Set on what is touched; 0: nothing is.

@@ -158,7 +158,7 @@ void Audit::end_step(Runtime& runtime) {
   if (options_.full || ++steps_since_recount_ > pause) {
     meet_recount();
   } else if (sampled_) {
-    trace_log().forget_all();
+    trace_log().start_over();
   } else {
     check_touched();
   }
@@ -189,7 +189,7 @@ void Audit::end_step(Runtime& runtime) {
 void Audit::meet_recount() {
   steps_since_recount_ = 0;
   if (sampled_ && record_.hash.value() % kRecountsForOneSample != 0) {
-    return trace_log().forget_all();
+    return trace_log().start_over();
   }
   recount();
   if (!runtime_->scheduler().is_shutting_down()) look_for_stuck();
