@@ -39,17 +39,15 @@ Runner::Runner(const Program& program, std::unique_ptr<Strategy> strategy,
 
 RunResult Runner::run(std::uint64_t seed) {
   start_run_log();
-  decisions_.begin(seed);
-  return run_in(world_, options_, instruments_, Preparation{seed, {}});
+  return run_either(instruments_, seed, false);
 }
 
 RunResult Runner::run_sampled(std::uint64_t seed) {
   if (recording_ || options_.full_audit) return run(seed);
   start_run_log();
-  decisions_.begin(seed);
   detail::Instruments instruments = instruments_;
   instruments.sampled_audit = true;
-  const RunResult first = run_in(world_, options_, instruments, Preparation{seed, {}});
+  const RunResult first = run_either(instruments, seed, false);
   sampled_ = decisions_.told_of_steps() == nullptr;
   if (!first.failure || !sampled_) return first;
   const RunResult second = audit(seed);

@@ -164,15 +164,15 @@ TEST(AuditChoice, MissesInAnOrdinaryRunWhatOnlyAnAuditOfItsStepsSees) {
 }
 
 TEST(AuditChoice, MeetsWhatManyRunsHaveInOneOfAFew) {
-  const ExploreOptions options = search_of(1'000);
+  ExploreOptions options = search_of(1'000);
   std::uint64_t present = 0;
-  ExploreOptions late = options;
-  late.on_run = [&](std::uint64_t run, const ExploreResult&) {
+  options.on_run = [&](std::uint64_t run, const ExploreResult&) {
     present = run;
     return true;
   };
-  const ExploreResult result = explore(
-      late, [&](World&) { present < AuditChoice::kFirstRuns + 1 ? suspend() : miscount_for(1); });
+  const ExploreResult result = explore(options, [&](World&) {
+    present < AuditChoice::kFirstRuns + 1 ? suspend() : miscount_for(1);
+  });
   ASSERT_TRUE(result.found);
   EXPECT_EQ(result.found->failure.message.find("CORE-EV-01: "), 0u);
   EXPECT_LT(result.found->run, AuditChoice::kFirstRuns + 40);
