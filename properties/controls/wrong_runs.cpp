@@ -265,7 +265,7 @@ std::vector<Canary> wrong_runs() {
                        const auto address = reinterpret_cast<std::uintptr_t>(block.get());
                        for (std::uintptr_t i = 0; i < (address >> 4) % 64; ++i) suspend();
                      }),
-      nondeterminism("state_that_is_left", "the same seed gave another run", 1,
+      nondeterminism("state_that_is_left", "state leaks between runs", 1,
                      [](World&) {
                        static int runs = 0;
                        EXPECT_NE(++runs, 5);

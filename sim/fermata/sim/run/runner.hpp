@@ -159,6 +159,8 @@ class Runner final : private Whereabouts, private detail::OutputListener {
   RunResult run_in_other_world(WorldOptions options, const detail::Instruments& instruments,
                                std::uint64_t seed);
   RunResult run_either(const detail::Instruments& instruments, std::uint64_t seed, bool shifted);
+  /// The first step that differs on the two heaps; empty when they do not differ any more, so that
+  /// it is not the heap that made the difference.
   std::string first_difference(std::uint64_t seed);
 
   const Program& program_;

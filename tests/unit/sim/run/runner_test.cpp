@@ -123,5 +123,22 @@ TEST(Runner, TellsWhatARunThatWasEndedByForceHasLeft) {
   EXPECT_EQ(difference->message, "the same seed gave another run after one ended by force");
 }
 
+TEST(Runner, TellsWhatARunLeavesForTheNextFromWhatAnotherHeapDoes) {
+  int runs = 0;
+  Program careless;
+  careless.body = [&](World&) {
+    if (++runs == 2) suspend();
+  };
+  Runner runner(careless, "random", WorldOptions{});
+  const std::optional<Failure> difference = runner.twin(1, runner.run(1));
+  ASSERT_TRUE(difference);
+  EXPECT_EQ(difference->verdict, Verdict::Nondeterminism);
+  EXPECT_EQ(difference->message,
+            "state leaks between runs: the same seed, run again, gave another run");
+  EXPECT_NE(difference->explanation.find("no step differs when both are run again, on 32 heaps"),
+            std::string::npos)
+      << difference->explanation;
+}
+
 }  // namespace
 }  // namespace fermata::sim
