@@ -39,7 +39,7 @@ Timer::Timer(Runtime& runtime, Duration timeout, TimerMode mode)
 }
 
 Timer::~Timer() {
-  shut();
+  if (!is_closed()) shut();
   FERMATA_ASSERT(!queued_);
 }
 

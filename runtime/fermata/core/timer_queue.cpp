@@ -40,13 +40,10 @@ void TimerQueue::remove(Timer& timer) noexcept {
   heap_.remove(timer.queue_index_);
 }
 
-Timer* TimerQueue::pop_due(Instant now, std::uint64_t armed_before) noexcept {
-  if (heap_.empty()) return nullptr;
-  const Entry& top = heap_.front();
-  if (top.deadline > now || top.sequence >= armed_before) return nullptr;
-  Timer* timer = top.timer;
-  FERMATA_ASSERT(timer->queue_index_ == 0);
-  remove(*timer);
+Timer& TimerQueue::pop() noexcept {
+  Timer& timer = *heap_.front().timer;
+  FERMATA_ASSERT(timer.queue_index_ == 0);
+  remove(timer);
   if (!heap_.empty()) bring_in(*heap_.front().timer);
   return timer;
 }

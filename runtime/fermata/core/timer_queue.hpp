@@ -35,7 +35,11 @@ class TimerQueue {
 
   /// Takes out the earliest timer that is due at `now` and was armed before `armed_before`; null
   /// when there is none.
-  Timer* pop_due(Instant now, std::uint64_t armed_before) noexcept;
+  Timer* pop_due(Instant now, std::uint64_t armed_before) noexcept {
+    if (heap_.empty()) return nullptr;
+    const Entry& first = heap_.front();
+    return first.deadline > now || first.sequence >= armed_before ? nullptr : &pop();
+  }
 
   /// Everything armed from here on has a sequence number of at least this.
   [[nodiscard]] std::uint64_t next_sequence() const noexcept { return next_sequence_; }
@@ -50,6 +54,8 @@ class TimerQueue {
   [[nodiscard]] bool is_in_order() const noexcept;
 
  private:
+  Timer& pop() noexcept;
+
   QuadHeap<Entry> heap_;
   std::uint64_t next_sequence_ = 0;
 };
