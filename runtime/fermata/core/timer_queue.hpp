@@ -54,6 +54,7 @@ class TimerQueue {
   [[nodiscard]] bool is_in_order() const noexcept;
 
  private:
+  /// Takes out the earliest timer. REQUIRES: not empty.
   Timer& pop() noexcept;
 
   QuadHeap<Entry> heap_;
