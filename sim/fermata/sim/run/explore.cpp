@@ -119,7 +119,7 @@ class Exploration {
       failure.explanation = fmt::format("first:  {} steps, {}\nsecond: {} steps, {}\n", one.steps,
                                         one.signature(), again.steps, again.signature());
       failure.verdict = Verdict::Nondeterminism;
-      failure.message = "state leaks between runs: the same seed, run again, gave another run";
+      failure.message = detail::kStateLeaks;
     }
     if (repeatable && again.failure && failure.verdict == again.failure->verdict) {
       failure = *again.failure;  // The same, explained better.

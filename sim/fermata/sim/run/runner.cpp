@@ -129,12 +129,11 @@ std::optional<Failure> Runner::compare(std::uint64_t seed, const RunResult& befo
   live_first(seed);
   const RunResult after = run_in_other_world(options_, instruments_, seed);
   if (after.same_run(before) && after.signature() == before.signature()) return std::nullopt;
-  const std::string difference = first_difference(seed);
+  const std::optional<std::string> difference = first_difference(seed);
   Failure failure;
   failure.verdict = Verdict::Nondeterminism;
-  failure.message = difference.empty()
-                        ? "state leaks between runs: the same seed, run again, gave another run"
-                        : fmt::format("the same seed gave another run {}", circumstances);
+  failure.message = difference ? fmt::format("the same seed gave another run {}", circumstances)
+                               : std::string(detail::kStateLeaks);
   failure.at = std::min(before.end, after.end);
   failure.step = std::min(before.steps, after.steps);
   failure.explanation = fmt::format(
@@ -142,9 +141,8 @@ std::optional<Failure> Runner::compare(std::uint64_t seed, const RunResult& befo
       "second: {} steps, {} draws, trace hash {:#x}, {}\n{}",
       before.steps, before.draws, before.trace_hash, before.signature(), after.steps, after.draws,
       after.trace_hash, after.signature(),
-      difference.empty()
-          ? fmt::format("no step differs when both are run again, on {} heaps\n", kHeaps)
-          : difference);
+      difference.value_or(
+          fmt::format("no step differs when both are run again, on {} heaps\n", kHeaps)));
   return failure;
 }
 
@@ -201,8 +199,8 @@ detail::StepAccount Runner::account_of(std::uint64_t seed, bool shifted, std::ui
 }
 
 // What depends on addresses need not depend on each heap, and may be another step whenever somebody
-// looks: heaps are tried until a step differs that was looked at.
-std::string Runner::first_difference(std::uint64_t seed) {
+// looks: heaps are tried until a step differs that was looked at. The first one is the twin's own.
+std::optional<std::string> Runner::first_difference(std::uint64_t seed) {
   constexpr std::uint64_t kSteps = 20'000;
   std::uint64_t from = 0;
   for (int i = 0; i < kHeaps; ++i, ++twins_) {
@@ -218,7 +216,7 @@ std::string Runner::first_difference(std::uint64_t seed) {
     }
     from = step - std::min(step, kSteps / 2);
   }
-  return {};
+  return std::nullopt;
 }
 
 Runner::Uncounted::Uncounted(const World& world)

@@ -26,7 +26,11 @@ class RunLog;
 
 namespace detail {
 struct StepAccount;
-}
+
+/// What is said of a run that was another one the second time, for no other reason that is known.
+inline constexpr std::string_view kStateLeaks =
+    "state leaks between runs: the same seed, run again, gave another run";
+}  // namespace detail
 
 /// The result of one run.
 struct RunResult {
@@ -159,9 +163,9 @@ class Runner final : private Whereabouts, private detail::OutputListener {
   RunResult run_in_other_world(WorldOptions options, const detail::Instruments& instruments,
                                std::uint64_t seed);
   RunResult run_either(const detail::Instruments& instruments, std::uint64_t seed, bool shifted);
-  /// The first step that differs on the two heaps; empty when they do not differ any more, so that
-  /// it is not the heap that made the difference.
-  std::string first_difference(std::uint64_t seed);
+  /// The first step that differs on the two heaps, with both sides; null when none does any more,
+  /// so that it is not the heap that made the difference.
+  std::optional<std::string> first_difference(std::uint64_t seed);
 
   const Program& program_;
   WorldOptions options_;
