@@ -39,7 +39,7 @@ Timer::Timer(Runtime& runtime, Duration timeout, TimerMode mode)
 }
 
 Timer::~Timer() {
-  if (!is_closed()) shut();
+  if (!is_closed()) shut();  // A closed one is disarmed: ~Event does the rest.
   FERMATA_ASSERT(!queued_);
 }
 
