@@ -55,9 +55,7 @@ Event::Event(Runtime& runtime, backend::EventKind kind) noexcept
 }
 
 Event::~Event() {
-  if (!is_closed() || callbacks_.size() > 0 || references_ != nullptr) [[unlikely]] {
-    shut();
-  }
+  shut();
   FERMATA_ASSERT(loop_ref_count_ == 0);
   detail::Kernel& kernel = runtime_->kernel();
   kernel.trace(backend::Trace::EventDestroyed, this, 0);
@@ -149,9 +147,7 @@ void Event::close_now() noexcept {
   runtime_->kernel().trace(backend::Trace::EventClosed, this, 0);
 }
 
-void Event::shut() noexcept {
-  if (has(kShut)) return;
-  flags_ |= kShut;
+void Event::cut_off() noexcept {
   close();
   drop_subscribers();
   while (references_ != nullptr) {
@@ -159,8 +155,7 @@ void Event::shut() noexcept {
     references_ = reference->after_;
     reference->event_ = nullptr;
   }
-  FERMATA_ASSERT(is_closed());
-  FERMATA_ASSERT(callbacks_.size() == 0);
+  FERMATA_ASSERT(is_shut());
 }
 
 std::string Event::info_with_place() const {

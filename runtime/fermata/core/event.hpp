@@ -261,7 +261,9 @@ class Event {
 
   /// Disarms, closes, detaches every subscriber and empties every EventRef. A subclass that arms a
   /// backend calls it first thing in its destructor, while its `disarm` can still be reached.
-  void shut() noexcept;
+  void shut() noexcept {
+    if (!is_shut()) cut_off();
+  }
 
   /// Detaches every subscriber of an event that will not fire again.
   void drop_subscribers() noexcept {
@@ -278,10 +280,9 @@ class Event {
     kExceptionCaught = 1u << 2,
     kExceptionHandled = 1u << 3,
     kHidden = 1u << 4,
-    kShut = 1u << 5,
-    kExceptionOwed = 1u << 6,
-    kTellsUses = 1u << 7,
-    kListed = 1u << 8,
+    kExceptionOwed = 1u << 5,
+    kTellsUses = 1u << 6,
+    kListed = 1u << 7,
   };
   struct QueuedNotifies;
 
@@ -290,6 +291,10 @@ class Event {
     return !has(kHidden) && is_startable() && kind_ < backend::EventKind::Io;
   }
   void close_now() noexcept;
+  [[nodiscard]] bool is_shut() const noexcept {
+    return is_closed() && callbacks_.size() == 0 && references_ == nullptr;
+  }
+  void cut_off() noexcept;
   void replay_to(backend::Callback& callback);
   bool transform(const Outcome& outcome);
   bool notify_each(const Outcome& outcome);

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "fermata/base/error.hpp"
 #include "fermata/core/event.hpp"
@@ -51,6 +53,23 @@ TEST_F(EventRefTest, IsEmptyOnceTheEventIsGone) {
   EXPECT_EQ(first.get(), nullptr);
   EXPECT_EQ(third.get(), nullptr);
   EXPECT_EQ(backend::EventRef().get(), nullptr);
+}
+
+// What its destructor calls after shut() may still point at it.
+TEST_F(EventRefTest, IsEmptyWhenMadeWhileTheEventEnds) {
+  struct LookedAtLate final : Event {
+    LookedAtLate(Runtime& owner, std::optional<backend::EventRef>& place)
+        : Event(owner, backend::EventKind::Plain), late(place) {}
+    ~LookedAtLate() override {
+      shut();
+      late.emplace(*this);
+    }
+    std::optional<backend::EventRef>& late;
+  };
+  std::optional<backend::EventRef> late;
+  make_event<LookedAtLate>(runtime, std::ref(late)).reset();
+  ASSERT_TRUE(late.has_value());
+  EXPECT_EQ(late->get(), nullptr);
 }
 
 TEST_F(EventRefTest, DoesNotStopTheEventWhenItEnds) {
