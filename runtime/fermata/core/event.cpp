@@ -147,7 +147,7 @@ void Event::close_now() noexcept {
   runtime_->kernel().trace(backend::Trace::EventClosed, this, 0);
 }
 
-void Event::cut_off() noexcept {
+void Event::shut_now() noexcept {
   close();
   drop_subscribers();
   while (references_ != nullptr) {

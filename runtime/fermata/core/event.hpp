@@ -262,7 +262,7 @@ class Event {
   /// Disarms, closes, detaches every subscriber and empties every EventRef. A subclass that arms a
   /// backend calls it first thing in its destructor, while its `disarm` can still be reached.
   void shut() noexcept {
-    if (!is_shut()) cut_off();
+    if (!is_shut()) shut_now();
   }
 
   /// Detaches every subscriber of an event that will not fire again.
@@ -294,7 +294,7 @@ class Event {
   [[nodiscard]] bool is_shut() const noexcept {
     return is_closed() && callbacks_.size() == 0 && references_ == nullptr;
   }
-  void cut_off() noexcept;
+  void shut_now() noexcept;
   void replay_to(backend::Callback& callback);
   bool transform(const Outcome& outcome);
   bool notify_each(const Outcome& outcome);
